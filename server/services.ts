@@ -49,6 +49,7 @@ import { newRunningMarker } from "@/server/store/runs/running-marker";
 import { newRunStore } from "@/server/store/runs/runs";
 import { keepResult } from "@/server/store/runs/tool-results";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
+import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
 import { newTriggerStore } from "@/server/store/triggers";
 import { newWatchdog } from "@/server/store/watchdog";
@@ -89,6 +90,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     offlineFetch: newOfflineFetch({ pace: demoPace }),
     ...defined({ gates: workerPort.gates }),
   });
+  const secrets = newSecretStore(db, sealer);
+  secrets.load();
   const workspace = new WorkspaceStore(db);
   const memories = new MemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
@@ -100,7 +103,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     builtinTools({
       workspace,
       memories,
-      web: { fetch: publicFetch },
+      web: { fetch: publicFetch, openSecret: secrets.open },
       search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
     }),
   );
@@ -126,6 +129,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const tools = newToolHost({
     registry,
     keep,
+    redact: redactJson,
     forget: (place) => memories.forget(place),
     role: (name) => roles.find(name)?.role,
     matches: matchesSafely,
@@ -178,7 +182,17 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       runs: settings.TROUPE_KEEP_RUNS ?? null,
     },
   });
-  const launcher = newLauncher({ workflows, roles, library, versions, models, runs, host, installation });
+  const launcher = newLauncher({
+    workflows,
+    roles,
+    library,
+    versions,
+    secrets,
+    models,
+    runs,
+    host,
+    installation,
+  });
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs, watchers: host.watchers, startRun: launcher.startRun },
@@ -223,6 +237,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     memories,
     audit,
     toolSettings,
+    secrets,
     mcpServers,
     registry,
     toolSources,
@@ -238,7 +253,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     engine,
     installation,
     ...newBisector(runs, tools),
-    ...newForkLauncher({ workflows, roles, library, versions, models, runs, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, secrets, models, runs, host }),
     ...launcher,
     triggerStore,
     triggers,

@@ -92,6 +92,15 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     more: (about) => [SERVICE_LABELS[text(about, "service")] ?? false, at(about), key(about)],
   },
   search_service_removed: { title: (about) => `Removed the ${search(about)} service` },
+  secret_added: {
+    title: (about) => `Added the secret ${text(about, "secret")}`,
+    more: (about) => [`for ${named(list(about, "hosts"))}`],
+  },
+  secret_changed: {
+    title: (about) => `Changed the secret ${text(about, "secret")}`,
+    more: (about) => [`for ${named(list(about, "hosts"))}`, about.value === "replaced" && "value replaced"],
+  },
+  secret_removed: { title: (about) => `Deleted the secret ${text(about, "secret")}` },
   notices_changed: {
     title: (about) => `Set up ${channel(about)} notifications`,
     more: (about) => [at(about), switched(about)],

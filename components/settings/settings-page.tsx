@@ -16,6 +16,7 @@ import { AuditSection } from "./audit-section";
 import { EngineSection } from "./engine-section";
 import { NoticesSection } from "./notices-section";
 import { ProvidersSection } from "./providers-section";
+import { SecretsSection } from "./secrets-section";
 import { SETTINGS_SECTIONS, type SettingsSection } from "./sections";
 import { StorageSection } from "./storage-section";
 import { TokensSection } from "./tokens-section";
@@ -49,6 +50,9 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
           </Section>
           <Section id="tokens">
             <TokensSection apiBase={info.data?.api_base} />
+          </Section>
+          <Section id="secrets">
+            <SecretsSection />
           </Section>
           <Section id="appearance">
             <Panel title="Appearance" description="Applies to this browser." actions={<ThemeSwitch />} />

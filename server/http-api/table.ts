@@ -50,6 +50,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf(operations.storage),
   ...endpointsOf(operations.bin),
   ...endpointsOf(operations.tools),
+  ...endpointsOf(operations.secrets),
   ...endpointsOf(operations.toolSettings),
   ...endpointsOf(operations.customTools),
   ...endpointsOf(operations.mcp),

@@ -32,6 +32,7 @@ import { ProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/runs/questions";
 import { Retention } from "@/server/store/runs/retention";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
+import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
 import { newTriggerStore } from "@/server/store/triggers";
 import { newWorkflowVersions } from "@/server/store/workflow-versions";
@@ -74,9 +75,10 @@ export function newApi(
     agent: (id: string) => agents.find(id)?.agent,
   };
   const sealer = newSealer(null, {});
+  const secrets = newSecretStore(db, sealer);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
-  const launcher = newLauncher({ workflows, roles, library, versions, models, runs: store, host });
+  const launcher = newLauncher({ workflows, roles, library, versions, secrets, models, runs: store, host });
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
@@ -124,6 +126,7 @@ export function newApi(
     disk: NO_DISK,
     registry: new ToolsRegistry(),
     providers: new ProviderStore(db, sealer, {}),
+    secrets,
     toolSettings: newToolSettingStore(db, sealer, () => false),
     toolSources: newToolSources({
       customTools: new CustomToolStore(db),
@@ -133,7 +136,7 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({ workflows, roles, library, versions, models, runs: store, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, secrets, models, runs: store, host }),
     ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

@@ -23,6 +23,7 @@ import { shareOperations } from "./runs/share";
 import { steeringOperations } from "./runs/steering";
 import { teamOperations } from "./runs/team";
 import { scenarioOperations } from "./scenarios/scenarios";
+import { secretOperations } from "./secrets";
 import { storageOperations } from "./storage";
 import { triggerOperations } from "./triggers/triggers";
 import { importOperations } from "./workflows/imports";
@@ -55,6 +56,7 @@ export const operations = {
   memories: memoryOperations,
   storage: storageOperations,
   tools: toolOperations,
+  secrets: secretOperations,
   toolSettings: toolSettingOperations,
   customTools: customToolOperations,
   mcp: mcpOperations,

@@ -28,6 +28,7 @@ import type { QuestionStore } from "@/server/store/runs/questions";
 import type { Retention } from "@/server/store/runs/retention";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
+import type { SecretStore } from "@/server/store/secrets";
 import type { TokenStore } from "@/server/store/tokens";
 import type { TriggerStore } from "@/server/store/triggers";
 import type { WorkflowVersions } from "@/server/store/workflow-versions";
@@ -98,6 +99,7 @@ export interface Services {
   registry: Pick<ToolsRegistry, "list" | "invoke">;
   providers: ProviderStore;
   toolSettings: ToolSettingStore;
+  secrets: SecretStore;
   toolSources: Pick<
     ToolSources,
     "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"

@@ -304,6 +304,7 @@ export const workflowOperations = {
       const { library } = services;
       const problems = findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
         withheld,
+        secrets: services.secrets.knownTo(id),
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
         workflows: versionsAround(services, id),

@@ -31,6 +31,7 @@ export function newForkLauncher(parts: {
   roles: TextSources["roles"] & { all(): RoleDefinition[] };
   library?: Library;
   versions?: VersionSources["versions"];
+  secrets?: TextSources["secrets"];
   models: Models;
   runs: Pick<RunStore, "find" | "state">;
   host: Pick<Host, "fork">;
@@ -59,7 +60,12 @@ export function newForkLauncher(parts: {
     const { graph, roles } = readyToRun(
       version.graph,
       version.roles,
-      { input, withheld, ...defined({ config: config || undefined }) },
+      {
+        input,
+        withheld,
+        secrets: parts.secrets?.knownTo(version.id),
+        ...defined({ config: config || undefined }),
+      },
       models,
     );
     return {

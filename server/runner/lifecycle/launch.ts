@@ -26,6 +26,7 @@ import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
 import type { RunStore } from "@/server/store/runs/runs";
+import type { SecretStore } from "@/server/store/secrets";
 import type { PublishedContent } from "@/server/store/workflow-versions";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
@@ -69,6 +70,7 @@ export function newLauncher(parts: {
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
   versions?: VersionSources["versions"];
+  secrets?: TextSources["secrets"];
   models: Models;
   runs: Pick<RunStore, "startedWith">;
   host: Pick<Host, "start">;
@@ -95,7 +97,7 @@ export function newLauncher(parts: {
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
         version.roles,
-        { ...launch, withheld, workflows: versionsAround(parts, workflow_id) },
+        { ...launch, withheld, ...knownTo(parts, workflow_id) },
         parts.models,
       );
       return parts.host.start({
@@ -161,6 +163,8 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
 export interface TextSources {
   workflows: { foreign?: Pick<ForeignTexts, "among"> };
   roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
+  /** Absent where secrets are not checked before a run. */
+  secrets?: Pick<SecretStore, "knownTo"> | undefined;
 }
 
 /** The texts of a workflow and of these roles that came with files. */
@@ -203,7 +207,7 @@ export function publishable(
   const draft = versionOf(parts, id);
   if (!draft) return undefined;
   const { name, graph, withheld } = draft;
-  refuseProblems(graph, draft.roles, { withheld, workflows: versionsAround(parts, id) });
+  refuseProblems(graph, draft.roles, { withheld, ...knownTo(parts, id) });
   refusePriceless(graph, RunConfig.parse(graph.config ?? {}), parts.models);
   calledBy(parts, graph, [id]);
   const { roles } = whatItNeeds(graph, draft.roles, parts.models);
@@ -218,7 +222,7 @@ export function publishable(
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows">,
+  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows" | "secrets">,
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
   refuseProblems(graph, roles, given);
@@ -254,13 +258,19 @@ function refuseProblems(...of: Parameters<typeof errorsOf>): void {
     );
 }
 
+/** The workflows and secrets that a workflow can name. */
+const knownTo = (parts: VersionSources & Pick<TextSources, "secrets">, id: string) => ({
+  workflows: versionsAround(parts, id),
+  secrets: parts.secrets?.knownTo(id),
+});
+
 /** What keeps a graph from running. Crews and agents that it names must have been copied into it. */
 const errorsOf = (
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  { withheld, workflows }: Pick<ProblemContext, "withheld" | "workflows">,
+  { withheld, workflows, secrets }: Pick<ProblemContext, "withheld" | "workflows" | "secrets">,
 ): Problem[] =>
-  findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld, workflows }).filter(
+  findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld, workflows, secrets }).filter(
     ({ severity }) => severity === "error",
   );
 
@@ -309,7 +319,10 @@ export function calledBy(
     if (!called) {
       const { graph: drawn, roles, published } = workflow;
       // Its problems have their places in that workflow, not in this one.
-      const [problem] = errorsOf(drawn, roles, { withheld: workflow.withheld });
+      const [problem] = errorsOf(drawn, roles, {
+        withheld: workflow.withheld,
+        secrets: parts.secrets?.knownTo(id),
+      });
       if (problem) {
         const node = problem.at.id === undefined ? undefined : drawn.nodes[problem.at.id];
         const where = node ? ` at ${node.name || node.id}` : "";
