@@ -86,8 +86,8 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
     isPending: start.isPending,
     start: () => {
       if (!store) return;
-      const { input } = store.view.getState().head;
-      start.mutate({ workflow_id: workflowId, input, idempotency_key: key });
+      const { input, run } = store.view.getState().head;
+      start.mutate({ workflow_id: workflowId, input, from_run: run.id, idempotency_key: key });
     },
   };
 }

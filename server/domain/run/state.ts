@@ -255,8 +255,10 @@ export interface RunState extends CrewState {
   instructions: readonly Instruction[];
   /** Changes of crews' members by people, the oldest first. */
   team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
-  /** Tools that brought untrusted content into the run, in order. */
+  /** What brought untrusted content into the run, in order: tools, untrusted senders, and what it was started by. */
   taint_sources: readonly string[];
+  /** Those of them that sent it while the run went on, as `by` names them. */
+  untrusted_senders: readonly string[];
   /** Runs that its nodes started, by `childKey`. */
   children: Map<string, ChildRun>;
   totals: {
@@ -316,6 +318,7 @@ export function newRun(id = ""): RunState {
     instructions: [],
     team_news: [],
     taint_sources: [],
+    untrusted_senders: [],
     children: new Map(),
     ...newCrewState(),
     totals: {

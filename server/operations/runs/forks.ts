@@ -11,7 +11,7 @@ import type { RunSummary as StoredSummary } from "@/server/store/runs/runs";
 import { operationsOf } from "../operation";
 import type { Services } from "../services";
 import { RunSummary } from "./run-schemas";
-import { ByRun, known, runOf } from "./runs";
+import { ByRun, known, runOf, startedBy } from "./runs";
 
 const { mutation, query } = operationsOf("Runs");
 
@@ -125,7 +125,8 @@ export const forkOperations = {
         ...(plan ? { plan } : {}),
       };
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
-      return services.forkRun({ run_id, at, input, graph, patches, config, by, trigger });
+      const started_by = startedBy(services, principal);
+      return services.forkRun({ run_id, at, input, graph, patches, config, by, started_by, trigger });
     },
   }),
 

@@ -8,6 +8,7 @@ import { QuarantineReason } from "@/server/domain/run/quarantine";
 import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { RUN_ORDERS } from "@/server/domain/run/run-order";
+import { StartedBy } from "@/server/domain/run/started-by";
 import { Time, Values } from "../common-schemas";
 
 const Cost = z.number().nullable().meta({
@@ -101,6 +102,7 @@ export const RunSummary = z.object({
     .nullable()
     .meta({ description: "The published version that it runs; null for the draft" }),
   trigger_id: z.string().nullable().meta({ description: "The trigger that started it; null if none" }),
+  started_by: StartedBy.nullable().meta({ description: "Who started it; null in older runs" }),
 });
 
 /** Where runs execute; stalled runs include their workflow. */

@@ -56,6 +56,7 @@ export function toRun(
     parent: run.parent,
     workflow_version: run.workflow_version,
     trigger_id: run.trigger_id,
+    started_by: run.started_by,
     inherited: state.run.inherited
       ? {
           cost_usd: knownCost(state.run.inherited),

@@ -73,7 +73,8 @@ export interface Target {
 /** Which texts count as a person's: those that the run was given, and those in the settings of the node. Computed once per node. */
 export function vouchedTexts({ s, node }: ChildRuntime): Target["isVouched"] {
   const given = personsTexts(s);
-  const written = textsIn(asJson(node.config));
+  const foreign = new Set(s.run.foreign?.texts);
+  const written = textsIn(asJson(node.config)).filter((text) => !foreign.has(textHash(text)));
   return (text) => given.has(text) || written.some((part) => part.includes(text));
 }
 
@@ -193,6 +194,8 @@ function startOf(
       input,
       config: configFor(s, workflow.graph, budget),
       trigger: "workflow",
+      // What of its input is no person's own words, `foreign` says.
+      origin: { kind: "run", id: s.run.id, name: s.run.workflow_name, trusted: true },
       provider_summary: workflow.provider_summary,
       ...defined({
         workflow_version: workflow.version,

@@ -22,12 +22,14 @@ import { findProblems, type Problem, type ProblemContext } from "@/server/domain
 import { unknownStop } from "@/server/domain/run/commands/command";
 import type { Pins } from "@/server/domain/run/commands/pins";
 import type { CalledWorkflow } from "@/server/domain/run/events/child-events";
+import type { ForeignText } from "@/server/domain/run/foreign-text";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { SecretStore } from "@/server/store/secrets";
 import type { PublishedContent } from "@/server/store/workflow-versions";
+import { joined, trustAfter } from "../fork/trust";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 import {
@@ -52,6 +54,10 @@ export interface Launch {
   /** Overrides the workflow's own run settings, key by key. */
   config?: Partial<RunConfig> | undefined;
   trigger: StartRequest["trigger"];
+  /** Who starts it; absent: all input counts as a person's own words. */
+  origin?: StartRequest["origin"] | undefined;
+  /** The run that the input comes from: what was untrusted there stays so. */
+  from_run?: string | undefined;
   /** Outputs that replace the execution of nodes. Only a person in the editor may set them. */
   pins?: Pins | undefined;
   /** Carries out this node alone; `input` is the state that it begins with. */
@@ -72,7 +78,7 @@ export function newLauncher(parts: {
   versions?: VersionSources["versions"];
   secrets?: TextSources["secrets"];
   models: Models;
-  runs: Pick<RunStore, "startedWith">;
+  runs: Pick<RunStore, "startedWith" | "state">;
   host: Pick<Host, "start">;
   /** What holds in every run, whatever it says itself. */
   installation?: InstallationRules;
@@ -102,7 +108,7 @@ export function newLauncher(parts: {
       );
       return parts.host.start({
         ...ready,
-        ...foreignIn(parts, version, ready),
+        ...trustOf(parts.runs, launch, foreignIn(parts, version, ready).foreign),
         ...calledBy(parts, ready.graph, [workflow_id]),
         ...pinsOf(launch, whole),
         ...defined({ only_node, workflow_version: version.published?.number }),
@@ -129,6 +135,18 @@ const hashOf = ({ workflow_id, version = "draft", input, config, pins, only_node
       }),
     )
     .digest("hex");
+
+/** What of a run no person vouches for; `foreign`: what of its workflow. */
+function trustOf(
+  runs: Pick<RunStore, "state">,
+  { origin, from_run, input }: Launch,
+  foreign: ForeignText | undefined,
+): Pick<StartRequest, "origin" | "foreign"> {
+  const earlier = from_run === undefined ? undefined : runs.state(from_run);
+  if (!earlier || !origin) return defined({ origin, foreign });
+  const before = { ...earlier.run, foreign: joined(earlier.run.foreign, foreign), input: earlier.input };
+  return defined(trustAfter(before, input, origin));
+}
 
 /** Throws Rejection. */
 function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {

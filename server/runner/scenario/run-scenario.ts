@@ -172,6 +172,7 @@ function creationOf(
       input,
       config,
       trigger: "test" as const,
+      origin: answers?.recorded.origin ?? ({ kind: "test", trusted: true } as const),
       provider_summary:
         asked.length === 0
           ? null

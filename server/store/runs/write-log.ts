@@ -103,12 +103,12 @@ export function newLogWriter(
   const insertRun = client.prepare<
     [
       ...[string, string | null, string, number, string, string | null, string | null, number, string],
-      ...[string, number | null, string | null],
+      ...[string, number | null, string | null, string | null],
     ]
   >(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
-     request_hash, created_at, log_hash, input_text, workflow_version, trigger_id)
-     values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
+     request_hash, created_at, log_hash, input_text, workflow_version, trigger_id, started_by)
+     values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateParent = client.prepare(
     "update runs set parent_run = @run_id, parent_activation = @activation_id, parent_item = @item where id = @id",
@@ -188,6 +188,7 @@ export function newLogWriter(
       valuesText(payload.input),
       (payload.forks?.findLast(({ latest }) => latest)?.latest ?? payload).workflow_version ?? null,
       run.fork ? null : triggerOf(payload),
+      payload.origin ? JSON.stringify(payload.origin) : null,
     );
     if (run.origin || run.fork) beginAsAnother(run);
     // A fork that a person makes of such a run stands for itself.

@@ -15,7 +15,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
 import type { ForeignText } from "../foreign-text";
 import type { ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
-import type { StartedBy } from "../started-by";
+import type { Sender, StartedBy } from "../started-by";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
 import type { CalledWorkflow, ChildEvents, ParentRun, ProviderSummary } from "./child-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
@@ -94,13 +94,12 @@ export interface RunEvents {
    * From here on the run goes its own way. What was spent before counts as inherited; `patches` and the drawing that
    * `run_created` names hold from now on.
    */
-  run_forked: {
+  run_forked: Sender & {
     from_run: string;
     /** The last event that both runs have. */
     from_seq: number;
     patches: ForkPatches;
     graph: ForkGraph;
-    by: string;
     /** How many of the commands that its original was to repeat had been repeated by then; absent where none was left. */
     repeated?: number;
   };

@@ -2,6 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { endActivation } from "../endings";
 import type { RunEvents } from "../events";
 import { run_forked } from "../fork/forked";
+import { isTaintedBy } from "../started-by";
 import type { RunState } from "../state";
 import { holding } from "./control";
 import { type Handlers, noChange } from "./handlers";
@@ -40,7 +41,10 @@ export const runs: Handlers<keyof RunEvents> = {
       created_at: ts,
       ...holding(payload),
     };
-    if (payload.parent) s.taint_sources = payload.parent.taint_sources;
+    const { origin, parent } = payload;
+    if (parent) s.taint_sources = parent.taint_sources;
+    if (origin && isTaintedBy(origin, payload.input))
+      s.taint_sources = [...new Set([...s.taint_sources, origin.kind])];
   },
   run_started(s, { ts }) {
     s.run = { ...s.run, status: "running", started_at: ts };
