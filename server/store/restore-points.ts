@@ -35,8 +35,7 @@ export function newRestorePoints(db: Db) {
       .select({ id: sql<number>`max(${points.id})` })
       .from(points)
       .where(ofWorkflow)
-      // As a parameter, the length of a day would be a floating-point number, and each time a day of its own.
-      .groupBy(sql`${points.createdAt} / ${sql.raw(String(DAY_MS))}`);
+      .groupBy(sql`cast(${points.createdAt} / ${DAY_MS} as integer)`);
     db.delete(points)
       .where(and(ofWorkflow, lt(points.createdAt, at - DAY_MS), notInArray(points.id, lastOfDays)))
       .run();

@@ -241,3 +241,31 @@ test("while versions are published, each of many runs is entirely on one of them
     expect(about.output).toEqual({ a: n, b: n * 1000 + n });
   }
 });
+
+test("a run that waits keeps its version while others are published and the draft changes", async () => {
+  const { api, id, save, publish } = newStage();
+  const asking = (text: string) =>
+    draw("start > gate > t > end", {
+      gate: {
+        node_type: "user_input",
+        config: { schema: { type: "object", properties: { name: { type: "string" } } } },
+        output_keys: ["name"],
+      },
+      t: { config: { set: { says: JSON.stringify(text) } }, output_keys: ["says"] },
+      end: { input_keys: ["says"] },
+    });
+  save(asking("one"));
+  await publish();
+  const { run_id } = (await api.ask("POST", `/workflows/${id}/runs`, { version: "published" })).body;
+  await expect.poll(() => api.runs.find(run_id)?.waits_for).toBe("person");
+  save(asking("two"));
+  await publish();
+  save(asking("draft"));
+  await api.ask("POST", `/workflows/${id}/versions/1/restore`, { publish: true });
+  const [question] = Object.values(api.runs.state(run_id)!.interactions);
+  const { interaction_id, fingerprint } = question!.requested;
+  const answer = { interaction_id, fingerprint, answer: "given", value: { name: "Ann" } };
+  expect((await api.ask("POST", `/runs/${run_id}/answers`, answer)).status).toBeLessThan(300);
+  await expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
+  expect(api.runs.state(run_id)!.run).toMatchObject({ workflow_version: 1, output: { says: "one" } });
+});
