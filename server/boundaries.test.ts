@@ -7,7 +7,7 @@ import { nodeKinds } from "./domain/nodes";
 // they vanish at build time and cannot carry code over a border.
 
 const ROOT = path.resolve(import.meta.dirname, "..");
-const PURE = /^(zod|diff|@marcbachmann\/cel-js|liquidjs|yaml|jsonrepair)(\/|$)/;
+const PURE = /^(zod|croner|diff|@marcbachmann\/cel-js|liquidjs|yaml|jsonrepair)(\/|$)/;
 const NETWORK = /^(undici|(node:)?(http|https|http2|net|tls|dns|dgram)(\/promises)?)$/;
 const PROCESSES = /^(node:)?(child_process|worker_threads|vm|cluster)$/;
 
