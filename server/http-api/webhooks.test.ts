@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
+import { asJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Api, newApi } from "./testing";
@@ -302,7 +303,10 @@ test("a webhook is limited in how often it is called", async () => {
 test("a workflow that can't start refuses for now, and the fire can be retried when it is mended", async () => {
   const { send, runs, api, id, workflow } = await newHook();
   const { graph, revision } = api.workflows.find(workflow)!;
-  const broken = draw("start > a > end", { a: { node_type: "agent_task" }, start: { ...graph.nodes.start } });
+  const broken = draw("start > a > end", {
+    a: { node_type: "agent_task" },
+    start: asJson({ ...graph.nodes.start }),
+  });
   api.workflows.save({ id: workflow, revision, graph: broken });
   expect(await send(body, { "webhook-id": "m" })).toMatchObject({
     status: 503,

@@ -374,7 +374,7 @@ export function forgetTriggersOf(db: Pick<Db, "delete" | "select">, workflowIds:
 
 function toTrigger(row: typeof triggers.$inferSelect): StoredTrigger {
   return {
-    ...TriggerSettings.parse({ kind: row.kind, config: JSON.parse(row.config) }),
+    ...TriggerSettings.parse({ kind: row.kind, config: ownJson<JsonObject>(row.config) }),
     id: row.id,
     workflow_id: row.workflowId,
     enabled: row.isEnabled,

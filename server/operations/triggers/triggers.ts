@@ -6,7 +6,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { inputFields } from "@/server/domain/graph/run-input";
-import { nextTimes } from "@/server/domain/trigger/schedule";
+import { nextOnSave } from "@/server/domain/trigger/schedule";
 import {
   closesLoop,
   TRIGGER_KINDS,
@@ -37,7 +37,7 @@ const Secrets = z.array(z.string().min(1).max(500)).max(10).meta({
 type Parts = Pick<Services, "triggerStore" | "workflows">;
 
 /** Throws not_found. */
-function triggerOf({ triggerStore }: Parts, id: string): StoredTrigger {
+export function triggerOf({ triggerStore }: Parts, id: string): StoredTrigger {
   const trigger = triggerStore.find(id);
   if (!trigger) throw notFound("trigger");
   return trigger;
@@ -143,7 +143,8 @@ export const triggerOperations = {
         config: config && settings.config,
         enabled,
         by: auditName(caller.principal),
-        next_at: config || enabled !== undefined ? nextAt(settings, enabled ?? before.enabled) : undefined,
+        next_at:
+          config || enabled !== undefined ? nextAt(settings, enabled ?? before.enabled, before) : undefined,
       });
       caller.note("trigger_changed", { ...aboutOf(before), ...defined({ is_enabled: enabled }) });
       setSecrets(
@@ -267,7 +268,7 @@ function shown({ triggerStore }: Parts, trigger: StoredTrigger): z.input<typeof 
   const key = trigger.kind === "form" ? triggerStore.keyOf(trigger.id) : null;
   return {
     ...rest,
-    config: { ...trigger.config } as z.input<typeof Trigger>["config"],
+    config: { ...trigger.config },
     url: key && urlOf("form", key),
   };
 }
@@ -290,7 +291,7 @@ function checkSettings(
 ): void {
   const { kind, config } = settings;
   const trusted = "trusted_keys" in config ? (config.trusted_keys ?? []) : [];
-  if (trusted.length > 0 && !isSameJson(config as Json, (before?.config ?? null) as Json))
+  if (trusted.length > 0 && !isSameJson(config, before?.config ?? null))
     onlyPerson(principal, "trusted inputs count as a person's own words");
   if (kind !== "workflow") return;
   workflowOf(services, settings.config.workflow_id);
@@ -303,8 +304,11 @@ function checkSettings(
 }
 
 /** When a schedule fires next. */
-const nextAt = (settings: TriggerSettings, enabled: boolean): number | null =>
-  (settings.kind === "schedule" && enabled ? nextTimes(settings.config, Date.now(), 1)[0] : null) ?? null;
+function nextAt(settings: TriggerSettings, enabled: boolean, before?: StoredTrigger): number | null {
+  if (settings.kind !== "schedule" || !enabled) return null;
+  const known = before?.kind === "schedule" && before.enabled ? before : undefined;
+  return nextOnSave(settings.config, Date.now(), known);
+}
 
 /** Throws bad_request. */
 function checkSecrets(settings: TriggerSettings, secrets: readonly string[] = []): void {
