@@ -129,6 +129,9 @@ export const triggerFires = sqliteTable(
     reason: text("reason"),
     /** SHA-256 of the body of a delivery, hex; null for other fires. */
     bodyHash: text("body_hash"),
+    /** Of a form page: who sent it, and from which address, as keyed hashes. */
+    visitor: text("visitor"),
+    address: text("address"),
     /** How many ended runs led to this fire, one through another. */
     depth: integer("depth").notNull().default(0),
     /** Whether a person tried the trigger out: the fire says nothing of how it works by itself. */

@@ -29,6 +29,8 @@ CREATE TABLE `trigger_fires` (
 	`run_id` text,
 	`reason` text,
 	`body_hash` text,
+	`visitor` text,
+	`address` text,
 	`depth` integer DEFAULT 0 NOT NULL,
 	`is_test` integer DEFAULT false NOT NULL,
 	PRIMARY KEY(`trigger_id`, `key`)
