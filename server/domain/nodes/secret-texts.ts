@@ -83,9 +83,9 @@ function withStandIns(whole: Json, read: ReadText): Written<Json> {
   const uses: SecretUse[] = [];
   const walk = (value: Json, at: string[]): Json => {
     const name = secretBehind(value);
-    const isOne = name !== null && read(standIn(name)).names.length > 0;
-    if (typeof value === "string" || isOne) {
-      const { text, names } = read(isOne ? standIn(name) : String(value));
+    const written = name !== null && read(standIn(name)).names.length > 0 ? standIn(name) : value;
+    if (typeof written === "string") {
+      const { text, names } = read(written);
       uses.push(...usesAt(at, names));
       return text;
     }
