@@ -52,6 +52,7 @@ import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
 import { newTriggerStore } from "@/server/store/triggers";
+import { newVariableStore } from "@/server/store/variables";
 import { newWatchdog } from "@/server/store/watchdog";
 import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
@@ -92,6 +93,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   });
   const secrets = newSecretStore(db, sealer);
   secrets.load();
+  const variables = newVariableStore(db);
   const workspace = new WorkspaceStore(db);
   const memories = new MemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
@@ -188,6 +190,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     library,
     versions,
     secrets,
+    variables,
     models,
     runs,
     host,
@@ -238,6 +241,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     audit,
     toolSettings,
     secrets,
+    variables,
     mcpServers,
     registry,
     toolSources,
@@ -253,7 +257,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     engine,
     installation,
     ...newBisector(runs, tools),
-    ...newForkLauncher({ workflows, roles, library, versions, secrets, models, runs, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, secrets, variables, models, runs, host }),
     ...launcher,
     triggerStore,
     triggers,

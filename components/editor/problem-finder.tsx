@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { startTransition, useEffect, useMemo } from "react";
 import { useCalledWorkflows } from "@/components/forms/use-callable-workflows";
+import { useVariables } from "@/components/forms/variables";
 import { useTrpc } from "@/components/trpc";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -80,6 +81,8 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
     calledWorkflows(graph).length > 0,
   );
   const secrets = useKnownSecrets(graph);
+  const known = useVariables(useEditor(({ id }) => id)).data;
+  const variables = useMemo(() => known && new Set(known.map(({ name }) => name)), [known]);
   return useMemo(
     () => ({
       isPriceKnown,
@@ -93,10 +96,11 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
       library,
       workflows,
       secrets,
+      variables,
       withheld,
       delegatesMayKeepTools: tools?.delegates_may_keep_tools,
     }),
-    [isPriceKnown, tools, library, workflows, secrets, withheld],
+    [isPriceKnown, tools, library, workflows, secrets, variables, withheld],
   );
 }
 

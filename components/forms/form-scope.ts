@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { hasOwnVars, VARS } from "@/server/domain/graph/keys/variables";
 import type { AvailableKey } from "@/server/domain/problems/problems";
 
 /** The context of the fields of a form. */
@@ -13,6 +14,8 @@ export interface FormScope {
   /** Keys that can exist when this node starts. */
   keys: readonly AvailableKey[];
   roles: readonly RoleDefinition[];
+  /** Names of the variables that its runs read; absent while they are unknown. */
+  variables?: readonly string[] | undefined;
   /** Changes the graph in one undoable step; absent if there is no graph to change. */
   change?: (label: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
 }
@@ -24,6 +27,10 @@ export function useFormScope(): FormScope {
   if (!scope) throw new Error("A form field belongs inside a form.");
   return scope;
 }
+
+/** The variables as expressions and templates name them. */
+export const variableLabels = ({ graph, variables = [] }: FormScope): string[] =>
+  hasOwnVars(graph) ? [] : variables.map((name) => `${VARS}.${name}`);
 
 /** The names of the nodes that write a key, for a hint. */
 export function writersOf(scope: FormScope, { from, certain }: AvailableKey): string {

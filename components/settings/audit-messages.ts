@@ -101,6 +101,8 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     more: (about) => [`for ${named(list(about, "hosts"))}`, about.value === "replaced" && "value replaced"],
   },
   secret_removed: { title: (about) => `Deleted the secret ${text(about, "secret")}` },
+  variable_set: { title: (about) => `Set the variable ${text(about, "variable")}` },
+  variable_removed: { title: (about) => `Deleted the variable ${text(about, "variable")}` },
   notices_changed: {
     title: (about) => `Set up ${channel(about)} notifications`,
     more: (about) => [at(about), switched(about)],

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { Variables } from "@/components/forms/variables";
 import { Page } from "@/components/page/page";
 import { setTheme, useTheme } from "@/components/page/theme";
 import { themes } from "@/components/page/themes";
@@ -53,6 +54,14 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
           </Section>
           <Section id="secrets">
             <SecretsSection />
+          </Section>
+          <Section id="variables">
+            <Panel
+              title="Variables"
+              description="Values that all workflows can read, for example as {{vars.NAME}}. Runs in progress keep theirs."
+            >
+              <Variables workflowId={null} />
+            </Panel>
           </Section>
           <Section id="appearance">
             <Panel title="Appearance" description="Applies to this browser." actions={<ThemeSwitch />} />

@@ -51,6 +51,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf(operations.bin),
   ...endpointsOf(operations.tools),
   ...endpointsOf(operations.secrets),
+  ...endpointsOf(operations.variables),
   ...endpointsOf(operations.toolSettings),
   ...endpointsOf(operations.customTools),
   ...endpointsOf(operations.mcp),

@@ -35,6 +35,7 @@ import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
 import { newTriggerStore } from "@/server/store/triggers";
+import { newVariableStore } from "@/server/store/variables";
 import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
@@ -76,9 +77,10 @@ export function newApi(
   };
   const sealer = newSealer(null, {});
   const secrets = newSecretStore(db, sealer);
+  const variables = newVariableStore(db);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
-  const launcher = newLauncher({ workflows, roles, library, versions, secrets, models, runs: store, host });
+  const launcher = newLauncher({ workflows, roles, library, versions, secrets, variables, models, runs: store, host });
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
@@ -127,6 +129,7 @@ export function newApi(
     registry: new ToolsRegistry(),
     providers: new ProviderStore(db, sealer, {}),
     secrets,
+    variables,
     toolSettings: newToolSettingStore(db, sealer, () => false),
     toolSources: newToolSources({
       customTools: new CustomToolStore(db),
@@ -136,7 +139,7 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({ workflows, roles, library, versions, secrets, models, runs: store, host }),
+    ...newForkLauncher({ workflows, roles, library, versions, secrets, variables, models, runs: store, host }),
     ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

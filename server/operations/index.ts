@@ -26,6 +26,7 @@ import { scenarioOperations } from "./scenarios/scenarios";
 import { secretOperations } from "./secrets";
 import { storageOperations } from "./storage";
 import { triggerOperations } from "./triggers/triggers";
+import { variableOperations } from "./variables";
 import { importOperations } from "./workflows/imports";
 import { versionOperations } from "./workflows/versions";
 import { workflowOperations } from "./workflows/workflows";
@@ -57,6 +58,7 @@ export const operations = {
   storage: storageOperations,
   tools: toolOperations,
   secrets: secretOperations,
+  variables: variableOperations,
   toolSettings: toolSettingOperations,
   customTools: customToolOperations,
   mcp: mcpOperations,

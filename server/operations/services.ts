@@ -31,6 +31,7 @@ import type { WorkspaceStore } from "@/server/store/runs/workspace";
 import type { SecretStore } from "@/server/store/secrets";
 import type { TokenStore } from "@/server/store/tokens";
 import type { TriggerStore } from "@/server/store/triggers";
+import type { VariableStore } from "@/server/store/variables";
 import type { WorkflowVersions } from "@/server/store/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
@@ -100,6 +101,7 @@ export interface Services {
   providers: ProviderStore;
   toolSettings: ToolSettingStore;
   secrets: SecretStore;
+  variables: VariableStore;
   toolSources: Pick<
     ToolSources,
     "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"

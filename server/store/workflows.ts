@@ -11,8 +11,9 @@ import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
 import { newRestorePoints, type RestoreReason } from "./restore-points";
 import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
-import { forgetTriggersOf } from "./triggers";
 import { readStoredGraph } from "./stored-graph";
+import { forgetTriggersOf } from "./triggers";
+import { forgetVariablesOf } from "./variables";
 import { forgetVersionsOf } from "./workflow-versions";
 
 export interface StoredWorkflow {
@@ -208,6 +209,7 @@ export class WorkflowStore {
       forgetTestsOf(tx, ids);
       forgetTriggersOf(tx, ids);
       forgetVersionsOf(tx, ids);
+      forgetVariablesOf(tx, ids);
       return gone.length;
     });
   }

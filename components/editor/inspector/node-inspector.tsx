@@ -5,6 +5,7 @@ import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
+import { useVariables } from "@/components/forms/variables";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
@@ -109,12 +110,14 @@ function Inspector({ graph, node, roles }: Props) {
   const analysis = useMemo(() => analyse(settled), [settled]);
   const keys = useMemo(() => keysAvailableAt(settled, node.id, analysis), [settled, node.id, analysis]);
   const store = useEditorStore();
+  const variables = useVariables(store.getState().id).data?.map(({ name }) => name);
   const scope: FormScope = {
     graph,
     workflowId: store.getState().id,
     node,
     roles,
     keys,
+    variables,
     change: (label, apply) =>
       store.getState().edit({ ...edits.change, label }, { apply }, { mergeKey: `${node.id} ${label}` }),
   };

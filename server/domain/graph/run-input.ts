@@ -7,6 +7,7 @@ import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
 import { stateProperties } from "./keys/state-properties";
+import { hasOwnVars, VARS } from "./keys/variables";
 
 export const isStartNode = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 
@@ -54,10 +55,11 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   });
 }
 
-/** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */
+/** The state that a run begins with: schema defaults, the start node's defaults, then what was given, and its variables. */
 export function startingState(
   graph: WorkflowGraph,
   input: JsonObject,
+  variables?: JsonObject,
 ): { state: JsonObject; defaults: string[] } {
   const state: JsonObject = {};
   const defaults: string[] = [];
@@ -72,6 +74,11 @@ export function startingState(
       defaults.push(field.key);
     }
   for (const [key, value] of Object.entries(input)) if (value !== undefined) state[key] = value;
+  // A workflow that had such a key before keeps it.
+  if (variables && !hasOwnVars(graph)) {
+    delete state[VARS];
+    if (Object.keys(variables).length > 0) state[VARS] = variables;
+  }
   return { state, defaults: [...new Set(defaults)].filter((key) => !Object.hasOwn(input, key)) };
 }
 

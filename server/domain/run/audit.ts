@@ -25,6 +25,8 @@ export const AUDIT_KINDS = {
   secret_added: "keys",
   secret_changed: "keys",
   secret_removed: "keys",
+  variable_set: "keys",
+  variable_removed: "keys",
   mcp_server_added: "tools",
   mcp_server_changed: "tools",
   mcp_server_removed: "tools",

@@ -45,6 +45,7 @@ export const RecordedRun = z.looseObject({
   context_windows: z.record(z.string().max(300), z.number()).exactOptional(),
   /** Who started it: what of its input is untrusted. */
   origin: StartedBy.exactOptional(),
+  variables: z.record(z.string(), Json).exactOptional(),
   /** Past work of the crew members. */
   past_work: z.array(Work).max(10_000).exactOptional(),
 });

@@ -113,6 +113,7 @@ export function testedOf(services: Services, { id, name, graph: drawn, withheld 
     ...{ name, graph, roles },
     ...foreignText(services, { graph, roles }, withheld),
     ...calledBy(services, graph, [id]),
+    variables: services.variables.valuesFor(id),
     installation: services.installation,
   };
 }

@@ -20,7 +20,10 @@ export function testVersion(services: Services, id: string, number: number): voi
     const { installation, testParts, testGates } = services;
     const report = await testGates.through("offline", undefined, () =>
       runSuite({
-        tested: { name, graph, roles, foreign, installation, ...calledBy(parts, graph, [id]) },
+        tested: {
+          ...{ name, graph, roles, foreign, installation, ...calledBy(parts, graph, [id]) },
+          variables: services.variables.valuesFor(id),
+        },
         tests,
         parts: testParts,
         book: judgeBookOf(services, id),

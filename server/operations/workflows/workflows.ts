@@ -305,6 +305,7 @@ export const workflowOperations = {
       const problems = findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
         withheld,
         secrets: services.secrets.knownTo(id),
+        variables: new Set(services.variables.list(id).map(({ name }) => name)),
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
         workflows: versionsAround(services, id),

@@ -203,6 +203,7 @@ function startOf(
         installation: s.run.installation,
         foreign: foreignFor(s, { own: workflow.foreign, input, isVouched }),
         workflows: s.run.workflows && { ...s.run.workflows },
+        variables: workflow.variables,
       }),
       parent: {
         run_id: s.run.id,

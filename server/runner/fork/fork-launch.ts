@@ -32,6 +32,7 @@ export function newForkLauncher(parts: {
   library?: Library;
   versions?: VersionSources["versions"];
   secrets?: TextSources["secrets"];
+  variables?: TextSources["variables"];
   models: Models;
   runs: Pick<RunStore, "find" | "state">;
   host: Pick<Host, "fork">;

@@ -97,7 +97,8 @@ class Interpreter implements Engine {
   async run(): Promise<void> {
     this.workBefore = workSoFar();
     this.log.apply({ type: "run_started", payload: {} });
-    const { state, defaults } = startingState(this.log.s.graph, this.log.s.input);
+    const { graph, input, run } = this.log.s;
+    const { state, defaults } = startingState(graph, input, run.variables);
     this.log.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
     this.log.applyAll(begin(this.log.a, this.log.s));
     try {

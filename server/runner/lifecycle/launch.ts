@@ -11,6 +11,7 @@ import { Rejection } from "@/server/domain/errors/rejection";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
+import { hasOwnVars, VARS } from "@/server/domain/graph/keys/variables";
 import { graphOfNode, singleNodeError } from "@/server/domain/graph/only-node";
 import { isStartNode, startingState } from "@/server/domain/graph/run-input";
 import { allowedPlaces } from "@/server/domain/library/capabilities";
@@ -28,6 +29,7 @@ import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { SecretStore } from "@/server/store/secrets";
+import type { VariableStore } from "@/server/store/variables";
 import type { PublishedContent } from "@/server/store/workflow-versions";
 import { joined, trustAfter } from "../fork/trust";
 import type { Host } from "./host";
@@ -77,6 +79,7 @@ export function newLauncher(parts: {
   library?: Library;
   versions?: VersionSources["versions"];
   secrets?: TextSources["secrets"];
+  variables?: TextSources["variables"];
   models: Models;
   runs: Pick<RunStore, "startedWith" | "state">;
   host: Pick<Host, "start">;
@@ -97,13 +100,15 @@ export function newLauncher(parts: {
       const version = versionOf(parts, launch.workflow_id, launch.version);
       if (!version) return undefined;
       const { id: workflow_id, name: workflow_name, graph: whole, withheld } = version;
+      const variables = parts.variables?.valuesFor(workflow_id);
+      refuseOwnVars(whole, launch);
       const { only_node } = launch;
       const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
       if (nowhere !== null) throw notStarted(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
         version.roles,
-        { ...launch, withheld, ...knownTo(parts, workflow_id) },
+        { ...launch, withheld, variables, ...knownTo(parts, workflow_id) },
         parts.models,
       );
       return parts.host.start({
@@ -111,7 +116,11 @@ export function newLauncher(parts: {
         ...trustOf(parts.runs, launch, foreignIn(parts, version, ready).foreign),
         ...calledBy(parts, ready.graph, [workflow_id]),
         ...pinsOf(launch, whole),
-        ...defined({ only_node, workflow_version: version.published?.number }),
+        ...defined({
+          only_node,
+          workflow_version: version.published?.number,
+          variables,
+        }),
         workflow_id,
         workflow_name,
         trigger: launch.trigger,
@@ -135,6 +144,13 @@ const hashOf = ({ workflow_id, version = "draft", input, config, pins, only_node
       }),
     )
     .digest("hex");
+
+/** Variables can't be given as input. A node that runs alone gets the present ones. Throws Rejection. */
+function refuseOwnVars(graph: WorkflowGraph, { input, only_node }: Launch): void {
+  if (only_node !== undefined || !Object.hasOwn(input, VARS) || hasOwnVars(graph)) return;
+  const message = 'The input can\'t have the key "vars": it stands for the variables. Set them in Settings.';
+  throw notStarted(message, { errors: [{ key: VARS, message }] });
+}
 
 /** What of a run no person vouches for; `foreign`: what of its workflow. */
 function trustOf(
@@ -183,6 +199,7 @@ export interface TextSources {
   roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
   /** Absent where secrets are not checked before a run. */
   secrets?: Pick<SecretStore, "knownTo"> | undefined;
+  variables?: Pick<VariableStore, "valuesFor"> | undefined;
 }
 
 /** The texts of a workflow and of these roles that came with files. */
@@ -240,7 +257,8 @@ export function publishable(
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows" | "secrets">,
+  given: Pick<Launch, "input" | "config"> &
+    Pick<ProblemContext, "withheld" | "workflows" | "secrets"> & { variables?: JsonObject | undefined },
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
   refuseProblems(graph, roles, given);
@@ -249,7 +267,7 @@ export function readyToRun(
   const config = RunConfig.parse({ ...graph.config, ...given.config });
   const unread = breakpointsError(config.breakpoints ?? []);
   if (unread !== null) throw notStarted(unread, { errors: [{ key: "breakpoints", message: unread }] });
-  const { state } = startingState(graph, given.input);
+  const { state } = startingState(graph, given.input, given.variables);
   if (sizeOf(state) > config.max_state_chars)
     throw notStarted("The input is too large.", {
       errors: Object.keys(given.input)
@@ -347,7 +365,10 @@ export function calledBy(
         throw notCalled(`It runs ${workflow.name}, which has a problem${where}: ${problem.message}`);
       }
       const needs = whatItNeeds(drawn, roles, parts.models);
-      const version = defined({ version: published?.number });
+      const version = defined({
+        version: published?.number,
+        variables: parts.variables?.valuesFor(id),
+      });
       called = { name: workflow.name, ...version, ...needs, ...foreignIn(parts, workflow, needs) };
       found[id] = called;
     }

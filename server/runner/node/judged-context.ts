@@ -78,6 +78,7 @@ function approvedForGood({
 export const personsTexts = ({ run, input, interactions, told }: RunState): Set<string> => {
   const foreign = new Set(run.foreign?.texts);
   return new Set([
+    ...textsIn(run.variables),
     ...textsIn(trustedInput(run.origin, input)).filter((text) => !foreign.has(textHash(text))),
     ...personTexts(Object.values(interactions)),
     ...told,
@@ -100,6 +101,7 @@ export function judgedContext(
     taint_sources,
     own: new UserProvidedText([
       ...persons(trustedInput(s.run.origin, s.input)),
+      ...textsIn(s.run.variables),
       ...persons(node),
       ...persons(role),
       ...(s.run.foreign?.allowed ?? []),

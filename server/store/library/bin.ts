@@ -2,6 +2,7 @@ import { and, desc, eq, isNotNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
+import { forgetVariablesOf } from "../variables";
 import { forgetVersionsOf } from "../workflow-versions";
 import { forgetTestsOf } from "./scenario-tests";
 import { MOVED_KINDS, type Moved } from "./shelf";
@@ -91,6 +92,7 @@ export class BinStore {
           forgetWorkOf(tx, [id]);
           forgetTestsOf(tx, [id]);
           forgetVersionsOf(tx, [id]);
+          forgetVariablesOf(tx, [id]);
         }
         return isGone;
       });

@@ -1,5 +1,6 @@
 import type { FinalStatus, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ForeignText } from "../foreign-text";
 
@@ -20,6 +21,8 @@ export interface CalledWorkflow {
   provider_summary: ProviderSummary | null;
   context_windows?: Record<string, number>;
   foreign?: ForeignText | undefined;
+  /** Its variables over those of the installation. */
+  variables?: JsonObject;
 }
 
 /** The node of another run that started a run. */
