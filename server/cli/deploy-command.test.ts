@@ -94,6 +94,14 @@ test("secrets that are missing there are named before anything changes", async (
   expect(there.workflows.list()).toEqual([]);
 });
 
+test("variables that are missing there are named, and those of the installation or the workflow count", async () => {
+  there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
+  const file = fileOf(graphOf("https://a.example/{{vars.region}}"));
+  await expect(deploy(file)).rejects.toThrow("the variable region");
+  there.variables.put(null, "region", "eu");
+  expect((await deploy(file)).code).toBe(0);
+});
+
 test("without a person who could confirm, --yes is needed", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   await expect(deploy(fileOf(graphOf("https://a.example/")), [])).rejects.toThrow("Pass --yes");

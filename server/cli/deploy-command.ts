@@ -4,6 +4,7 @@ import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
 import { Json } from "@/server/domain/base/values";
 import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { variablesOf } from "@/server/domain/graph/keys/variables";
 import { differences } from "@/server/domain/graph/version/differences";
 import { secretsOf } from "@/server/domain/library/capabilities";
 import { writtenTests } from "@/server/domain/scenario/test-file";
@@ -183,7 +184,7 @@ const MARKS = { added: "+", removed: "-", changed: "~", moved: "·" } as const;
 /** The secrets and variables that the workflow uses and the other Troupe doesn't have. */
 async function missingThere(ask: Ask, graph: WorkflowGraph, id: string | undefined): Promise<string[]> {
   const secrets = new Set(Object.values(graph.nodes).flatMap(secretsOf));
-  const variables = new Set(variablesIn(graph));
+  const variables = new Set(variablesOf(graph));
   const known = async (uses: number, path: string, read: (value: unknown) => { name: string }[]) =>
     new Set(uses === 0 ? [] : read((await ask("GET", path)).value).map(({ name }) => name));
   const ofWorkflow = id === undefined ? "" : `?workflow_id=${encodeURIComponent(id)}`;
@@ -198,7 +199,3 @@ async function missingThere(ask: Ask, graph: WorkflowGraph, id: string | undefin
     ...[...variables].filter((name) => !hasVariable.has(name)).map((name) => `the variable ${name}`),
   ];
 }
-
-/** The names after `vars.` in expressions and templates. */
-const variablesIn = ({ nodes, edges }: WorkflowGraph): string[] =>
-  [...JSON.stringify([nodes, edges]).matchAll(/\bvars\.([A-Za-z_]\w*)/g)].map(([, name = ""]) => name);
