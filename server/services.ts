@@ -204,6 +204,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       return draft && usedBy({ versions }, draft).graph;
     },
     ...{ redact: redactJson, log },
+    cancel: host.cancel.bind(host),
   });
   return {
     db,

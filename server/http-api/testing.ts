@@ -85,6 +85,7 @@ export function newApi(
   const triggers = newTriggers({
     ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
     graphOf: (id) => workflows.find(id)?.graph,
+    cancel: host.cancel.bind(host),
   });
   const services = {
     triggerStore,

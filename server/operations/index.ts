@@ -25,6 +25,7 @@ import { teamOperations } from "./runs/team";
 import { scenarioOperations } from "./scenarios/scenarios";
 import { secretOperations } from "./secrets";
 import { storageOperations } from "./storage";
+import { scheduleOperations } from "./triggers/schedules";
 import { triggerOperations } from "./triggers/triggers";
 import { variableOperations } from "./variables";
 import { importOperations } from "./workflows/imports";
@@ -50,7 +51,7 @@ export const operations = {
     ...forkOperations,
     ...bisectOperations,
   },
-  triggers: triggerOperations,
+  triggers: { ...triggerOperations, ...scheduleOperations },
   tests: scenarioOperations,
   questions: questionOperations,
   notices: noticeOperations,

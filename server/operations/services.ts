@@ -92,7 +92,10 @@ export interface Services {
   audit: Pick<AuditStore, "append" | "list">;
   tokens: TokenStore;
   triggerStore: TriggerStore;
-  triggers: Pick<Triggers, "receive" | "fire" | "retry" | "untilEnd" | "changed" | "graphOf">;
+  triggers: Pick<
+    Triggers,
+    "receive" | "fire" | "retry" | "untilEnd" | "changed" | "graphOf" | "upcoming" | "backfill"
+  >;
   /** Roles that are read from files; null if there is no such folder. */
   roleFolder: Pick<RoleFolder, "dir" | "findings"> | null;
   /** Resolves when all that was stored before survives a power cut. */

@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { z } from "zod";
+import { isSameJson } from "../base/json";
 import { JsonObject } from "../base/values";
 import { textHash } from "../text/text-hash";
 
@@ -150,6 +151,21 @@ export const nextTimes = (timing: Timing, after: number, n: number): number[] =>
 /** The planned times from an instant up to another one, which is not part of it; at most `max`. */
 export const timesBetween = (timing: Timing, from: number, to: number, max: number): number[] =>
   nextTimes(timing, from - 1, max).filter((time) => time < to);
+
+/**
+ * The next planned time of a schedule that is saved. `before`: how it was while enabled. A time that came and is not decided yet
+ * is kept, unless the timing is another one now.
+ */
+export function nextOnSave(
+  config: ScheduleConfig,
+  now: number,
+  before?: { config: ScheduleConfig; next_at: number | null },
+): number | null {
+  const timing = ({ every, time_zone, starts_at, ends_at }: Timing) => [every, time_zone, starts_at, ends_at];
+  if (before && before.next_at !== null && before.next_at <= now)
+    if (isSameJson(timing(config), timing(before.config))) return before.next_at;
+  return nextTimes(config, now, 1)[0] ?? null;
+}
 
 /**
  * When a planned time is due: with jitter up to so much later, but before the next one. The same for the same schedule and
