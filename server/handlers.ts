@@ -5,6 +5,7 @@ import { inStreamPlace } from "@/server/access/requests/streams";
 import { signIn, signOut } from "@/server/access/sign-in";
 import { downloadFile } from "@/server/api/download-file";
 import { appRouter } from "@/server/api/root";
+import { formPage, serveForm } from "@/server/http-api/forms";
 import { serveOffline } from "@/server/http-api/offline";
 import { serve } from "@/server/http-api/serve";
 import { serveHook } from "@/server/http-api/webhooks";
@@ -12,7 +13,7 @@ import { LIMITS } from "@/server/limits";
 import { log } from "@/server/log";
 import { getServices } from "@/server/services";
 
-/** One function per route under /api and /hooks. Each checks the request with the guard before anything else. */
+/** One function per route under /api, /hooks and /p. Each checks the request with the guard before anything else. */
 export const handlers = {
   signIn,
   signOut,
@@ -21,6 +22,12 @@ export const handlers = {
 
   /** A delivery to a webhook. */
   hook: (request: Request, { key }: { key: string }) => serveHook(request, key, getServices),
+
+  /** What visitors see of a form; null if there is none with this key. */
+  formPage: (key: string, cookies: string | null) => formPage(getServices(), key, cookies),
+
+  /** What the page of a form sends. */
+  form: (request: Request, { key }: { key: string }) => serveForm(request, key, getServices),
 
   async trpc(original: Request): Promise<Response> {
     const passed = await guard(original, { authScheme: "app", maxBytes: LIMITS.body.import });

@@ -24,6 +24,7 @@ import {
   configOf,
   draftOf,
   NEW_TRIGGER,
+  passwordOf,
   plannedInput,
   TRIGGER_FORMS,
   type TriggerDraft,
@@ -67,9 +68,9 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
     if (!input) return;
     const config = configOf(kind, draft, input);
     const secrets = kind === "webhook" && draft.secret !== "" ? { secrets: [draft.secret] } : {};
-    const password = kind === "form" && draft.password !== "" ? { password: draft.password } : {};
-    if (trigger) save.mutate({ trigger_id: trigger.id, config, ...secrets, ...password });
-    else create.mutate({ workflow_id: workflowId, kind, config, ...secrets, ...password });
+    const password = kind === "form" ? passwordOf(draft, trigger) : undefined;
+    if (trigger) save.mutate({ trigger_id: trigger.id, config, ...secrets, password });
+    else create.mutate({ workflow_id: workflowId, kind, config, ...secrets, password });
   };
   if (address !== null) return <AddressDialog url={address} onClose={onClose} />;
   return (
@@ -78,7 +79,10 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
       description={TRIGGER_LABELS[kind].hint}
       submit={trigger ? "Save" : "Add trigger"}
       mutation={trigger ? save : create}
-      isIncomplete={kind === "workflow" && !draft.workflow_id}
+      isIncomplete={
+        (kind === "workflow" && !draft.workflow_id) ||
+        (kind === "form" && draft.has_password && draft.password === "" && !trigger?.has_password)
+      }
       actions={
         trigger && (kind === "webhook" || kind === "form") ? (
           <ReplaceAddress id={trigger.id} onReplaced={setAddress} />
@@ -94,6 +98,7 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
         onChange={setDraft}
         now={{
           secret: { placeholder: trigger?.has_secret ? "Keeps the stored secret" : undefined },
+          password: { placeholder: trigger?.has_password ? "Keeps the stored password" : undefined },
         }}
         slots={{
           inputs:

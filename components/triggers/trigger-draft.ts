@@ -24,6 +24,7 @@ export interface TriggerDraft {
   tolerance_s: number;
   title: string;
   description: string;
+  has_password: boolean;
   password: string;
   frame_ancestors: string[];
   runs_per_hour: number;
@@ -52,6 +53,7 @@ export const NEW_TRIGGER: TriggerDraft = {
   tolerance_s: 300,
   title: "",
   description: "",
+  has_password: false,
   password: "",
   frame_ancestors: [],
   runs_per_hour: 20,
@@ -226,12 +228,17 @@ const FORM: Parts = [
     isOpen: () => true,
     parts: [
       {
+        key: "has_password",
+        label: "Ask for a password",
+        as: "switch",
+      },
+      {
         key: "password",
         label: "Password",
         as: "secret",
         empty: "",
-        placeholder: "None",
         hint: "Visitors enter it once",
+        showIf: ({ has_password }) => has_password,
       },
       {
         key: "runs_per_hour",
@@ -333,7 +340,7 @@ function timingOf(draft: TriggerDraft): JsonObject {
 }
 
 /** The form of stored settings. */
-export function draftOf(stored: { kind: TriggerKind; config: unknown }): TriggerDraft {
+export function draftOf(stored: { kind: TriggerKind; config: unknown; has_password: boolean }): TriggerDraft {
   const read = TriggerSettings.safeParse(stored);
   if (!read.success) return NEW_TRIGGER;
   const { kind, config } = read.data;
@@ -347,7 +354,16 @@ export function draftOf(stored: { kind: TriggerKind; config: unknown }): Trigger
     const { on, ...rest } = config;
     return { ...NEW_TRIGGER, ...defined(rest), ends: on };
   }
-  return { ...NEW_TRIGGER, ...defined(config) };
+  return { ...NEW_TRIGGER, ...defined(config), has_password: stored.has_password };
+}
+
+/** What to send of a form's password; undefined: it stays as it is. */
+export function passwordOf(
+  { has_password, password }: TriggerDraft,
+  stored: { has_password: boolean } | undefined,
+): string | null | undefined {
+  if (!has_password) return stored?.has_password ? null : undefined;
+  return password === "" ? undefined : password;
 }
 
 /** The input of a schedule's runs. */

@@ -11,7 +11,7 @@ export interface GuardOptions {
    * JSON, a form or text; what it may do follows from its address and its signature.
    */
   authScheme: "app" | "api" | "public" | "hook";
-  /** Of a hook: who the request counts for in the rate limit. */
+  /** Of a hook or a form: who the request counts for in the rate limit. */
   callers?: readonly string[];
   /** The most bytes a body may have. */
   maxBytes?: number;

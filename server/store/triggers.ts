@@ -9,6 +9,7 @@ import { newId } from "@/server/domain/base/ids";
 import type { JsonObject } from "@/server/domain/base/values";
 import { type TriggerKind, TriggerSettings } from "@/server/domain/trigger/trigger";
 import type { Sealer } from "@/server/secrets/sealer";
+import { newFormPages, type Visitor } from "./form-pages";
 import { ownJson } from "./own-json";
 import { hashOf } from "./tokens";
 
@@ -17,7 +18,7 @@ export type StoredTrigger = TriggerSettings & {
   id: string;
   workflow_id: string;
   enabled: boolean;
-  /** Whether deliveries can be verified. */
+  /** Whether deliveries can be verified; of a form, whether it has a password. */
   has_secret: boolean;
   /** Of a schedule: the next planned time without a fire. */
   next_at: number | null;
@@ -53,7 +54,7 @@ export interface OpenFire extends TriggerFire {
   body_hash: string | null;
 }
 
-export interface NewFire {
+export interface NewFire extends Partial<Visitor> {
   key: string;
   planned_at: number;
   input: JsonObject;
@@ -127,6 +128,8 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
         ...defined({
           reason: fire.reason,
           bodyHash: fire.body_hash,
+          visitor: fire.visitor,
+          address: fire.address,
           depth: fire.depth,
           isTest: fire.is_test,
         }),
@@ -135,6 +138,8 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
       .run().changes > 0;
 
   return {
+    startedBy: newFormPages(db).startedBy,
+
     find(id: string): StoredTrigger | undefined {
       const [row] = found(eq(triggers.id, id));
       return row && toTrigger(row);

@@ -133,7 +133,7 @@ const githubSignature = (secret: string, body: string) =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
 /** Compares in constant time. */
-function isSame(given: string | null, expected: string): boolean {
+export function isSame(given: string | null, expected: string): boolean {
   if (given === null) return false;
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -61,6 +61,20 @@ function refusalOf(request: IncomingMessage, env: Env): Refusal | null {
 export const addressOf = (headers: Headers): string =>
   headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
 
+/** Whom an address stands for: of IPv6, the network, whose addresses all belong to one person. */
+export function networkOf(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address;
+  const [head = "", tail] = address.toLowerCase().split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const after = tail ? tail.split(":") : [];
+  if (tail !== undefined)
+    groups.push(...Array<string>(Math.max(0, 8 - groups.length - after.length)).fill("0"), ...after);
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+}
+
 /** A request's target as the path it means; `authority` where it was given as a whole address (RFC 9112, 3.2.2). */
 function targetOf(target: string, host: string | undefined): { path: string; authority?: string } | null {
   if (target.startsWith("/")) return { path: target };

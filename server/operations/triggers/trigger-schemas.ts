@@ -9,6 +9,7 @@ export const Trigger = z.object({
   config: Values.meta({ description: "The settings of its kind; docs/http-api.md lists them" }),
   enabled: z.boolean(),
   has_secret: z.boolean().meta({ description: "Whether signatures of deliveries can be verified" }),
+  has_password: z.boolean().meta({ description: "Whether visitors of a form enter a password" }),
   url: z.string().nullable().meta({ description: "Address of a form; null for other kinds" }),
   next_at: Time.nullable().meta({ description: "Next planned time of a schedule" }),
   failures: z.int().meta({ description: "Number of fires in a row that failed; disabled at 10" }),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { hashPassword } from "@/server/access/password";
 import { auditName } from "@/server/access/principal";
 import { defined } from "@/server/domain/base/defined";
 import { isSameJson } from "@/server/domain/base/json";
@@ -14,6 +15,7 @@ import {
   TriggerSettings,
 } from "@/server/domain/trigger/trigger";
 import { suggestedInput } from "@/server/domain/trigger/trigger-input";
+import { LIMITS } from "@/server/limits";
 import { originOf, readSettings } from "@/server/settings";
 import { newTriggerKey, type StoredTrigger } from "@/server/store/triggers";
 import type { FireOutcome } from "@/server/triggers/trigger-host";
@@ -32,6 +34,9 @@ const namesTrigger = { fields: { trigger: "trigger_id" } };
 const Config = z.record(z.string(), Json).meta({ description: "The settings of its kind" });
 const Secrets = z.array(z.string().min(1).max(500)).max(10).meta({
   description: "What signatures are verified with; several while one replaces another. Write-only",
+});
+const Password = z.string().min(1).max(LIMITS.forms.passwordLength).nullable().meta({
+  description: "What visitors of a form enter; null removes it. Write-only",
 });
 
 type Parts = Pick<Services, "triggerStore" | "workflows">;
@@ -86,13 +91,15 @@ export const triggerOperations = {
       config: Config.default({}),
       enabled: z.boolean().default(true),
       secrets: Secrets.optional(),
+      password: Password.optional(),
     }).strict(),
     output: TriggerCreated,
     problems: ["bad_request", "not_found", "person_only", "trigger_loop"],
     audits: ["trigger_added", "trigger_secrets_changed"],
     http: { route: "POST /workflows/{id}/triggers", status: 201, success: "Created" },
-    run(services, { workflow_id, kind, config, enabled, secrets }, caller) {
+    async run(services, { workflow_id, kind, config, enabled, secrets, password }, caller) {
       const { triggerStore } = services;
+      const hash = await passwordHash(kind, password);
       workflowOf(services, workflow_id);
       const settings = settingsOf(kind, config);
       checkSettings(services, { workflow_id, settings }, caller);
@@ -102,7 +109,7 @@ export const triggerOperations = {
       const next_at = nextAt(settings, enabled);
       const trigger = triggerStore.create(workflow_id, settings, { by, enabled, next_at, key });
       caller.note("trigger_added", aboutOf(trigger));
-      setSecrets(services, trigger, secrets, caller);
+      setSecrets(services, trigger, secrets ?? hash, caller);
       services.triggers.changed();
       const url = key === undefined ? null : urlOf(kind, key);
       return { ...shown(services, triggerOf(services, trigger.id)), key: key ?? null, url };
@@ -118,6 +125,7 @@ export const triggerOperations = {
       config: Config.optional(),
       enabled: z.boolean().optional(),
       secrets: Secrets.optional(),
+      password: Password.optional(),
     }).strict(),
     output: Trigger,
     problems: ["bad_request", "not_found", "person_only", "trigger_loop"],
@@ -132,7 +140,8 @@ export const triggerOperations = {
         preset: { enabled: false },
       },
     ],
-    run(services, { trigger_id, config, enabled, secrets }, caller) {
+    async run(services, { trigger_id, config, enabled, secrets, password }, caller) {
+      const hash = await passwordHash(triggerOf(services, trigger_id).kind, password);
       const before = triggerOf(services, trigger_id);
       const settings = config ? settingsOf(before.kind, config) : before;
       if (config) checkSettings(services, { ...before, settings }, caller, before);
@@ -150,7 +159,7 @@ export const triggerOperations = {
       setSecrets(
         services,
         before,
-        secrets ?? (isOtherSignature && before.has_secret ? [] : undefined),
+        secrets ?? hash ?? (isOtherSignature && before.has_secret ? [] : undefined),
         caller,
       );
       services.triggers.changed();
@@ -268,6 +277,8 @@ function shown({ triggerStore }: Parts, trigger: StoredTrigger): z.input<typeof 
   const key = trigger.kind === "form" ? triggerStore.keyOf(trigger.id) : null;
   return {
     ...rest,
+    has_secret: trigger.kind !== "form" && trigger.has_secret,
+    has_password: trigger.kind === "form" && trigger.has_secret,
     config: { ...trigger.config },
     url: key && urlOf("form", key),
   };
@@ -318,6 +329,16 @@ function checkSecrets(settings: TriggerSettings, secrets: readonly string[] = []
     throw new Rejection("bad_request", "Only a webhook with a signature has secrets.");
   const problem = secrets.map((one) => secretProblem(signature, one)).find((one) => one !== null);
   if (problem) throw new Rejection("bad_request", problem);
+}
+
+/** What is stored of a password, as the secrets of a form. Throws bad_request. */
+async function passwordHash(
+  kind: TriggerKind,
+  password: string | null | undefined,
+): Promise<string[] | undefined> {
+  if (password === undefined) return undefined;
+  if (kind !== "form") throw new Rejection("bad_request", "Only a form has a password.");
+  return password === null ? [] : [await hashPassword(password)];
 }
 
 function setSecrets(
