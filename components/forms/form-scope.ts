@@ -1,7 +1,6 @@
 import { createContext, useContext } from "react";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { hasOwnVars, VARS } from "@/server/domain/graph/keys/variables";
 import type { AvailableKey } from "@/server/domain/problems/problems";
 
 /** The context of the fields of a form. */
@@ -27,10 +26,6 @@ export function useFormScope(): FormScope {
   if (!scope) throw new Error("A form field belongs inside a form.");
   return scope;
 }
-
-/** The variables as expressions and templates name them. */
-export const variableLabels = ({ graph, variables = [] }: FormScope): string[] =>
-  hasOwnVars(graph) ? [] : variables.map((name) => `${VARS}.${name}`);
 
 /** The names of the nodes that write a key, for a hint. */
 export function writersOf(scope: FormScope, { from, certain }: AvailableKey): string {

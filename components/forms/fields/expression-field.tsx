@@ -5,7 +5,8 @@ import { useContext } from "react";
 import { CodeArea } from "@/components/ui/input/code-area";
 import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression/expression";
 import { offeredFunctions } from "@/server/domain/text/expression/expression-functions";
-import { type FormScope, FormScopeContext, variableLabels, writersOf } from "../form-scope";
+import { type FormScope, FormScopeContext, writersOf } from "../form-scope";
+import { variableLabels } from "./variable-labels";
 
 export interface ExpressionFieldProps {
   label: string;

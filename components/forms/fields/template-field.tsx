@@ -1,11 +1,12 @@
 "use client";
 
 import { CodeArea } from "@/components/ui/input/code-area";
-import { VARS } from "@/server/domain/graph/keys/variables";
+import { VARS } from "@/server/domain/graph/run-input";
 import { checkTemplate, templateReads } from "@/server/domain/text/template/template";
 import { templateFilters } from "@/server/domain/text/template/template-filters";
 import type { FieldProps } from "../field-props";
-import { type FormScope, useFormScope, variableLabels, writersOf } from "../form-scope";
+import { type FormScope, useFormScope, writersOf } from "../form-scope";
+import { variableLabels } from "./variable-labels";
 
 /** A template text: suggests the available keys after {{ and marks unknown ones. */
 export function TemplateField({

@@ -2,12 +2,11 @@ import { defined } from "@/server/domain/base/defined";
 import { propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { settingsOf } from "@/server/domain/nodes";
+import { settingsOf, writtenKeys } from "@/server/domain/nodes";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
 import { stateProperties } from "./keys/state-properties";
-import { hasOwnVars, VARS } from "./keys/variables";
 
 export const isStartNode = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 
@@ -54,6 +53,15 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
     };
   });
 }
+
+/** The key under which a run's state has the variables. */
+export const VARS = "vars";
+
+/** Whether a workflow has its own state key of that name: then it means what it always meant, and there are no variables. */
+export const hasOwnVars = (graph: WorkflowGraph): boolean =>
+  Object.hasOwn(stateProperties(graph), VARS) ||
+  inputFields(graph).some(({ key }) => key === VARS) ||
+  Object.values(graph.nodes).some((node) => writtenKeys(node).includes(VARS));
 
 /** The state that a run begins with: schema defaults, the start node's defaults, then what was given, and its variables. */
 export function startingState(

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/base/work-budget";
 import { graphOfBody } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { hasOwnVars, VARS } from "@/server/domain/graph/keys/variables";
+import { hasOwnVars, VARS } from "@/server/domain/graph/run-input";
 import { getNodeKind, NodeFailure, type WorkflowNode, writtenKeys } from "@/server/domain/nodes";
 import type { ItemOutcome, MapRequest, NodeContext } from "@/server/domain/nodes/define";
 import { evaluateExpression } from "@/server/domain/text/expression/expression";

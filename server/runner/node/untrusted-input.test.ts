@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { RunConfig } from "@/server/domain/agent/outcome";
+import { textsIn } from "@/server/domain/base/json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunCommand } from "@/server/domain/run/commands/command";
@@ -271,8 +272,8 @@ test("text of an untrusted input never becomes a person's own words, whatever be
     const written = (isTrusted: boolean): string => {
       const fresh = `${isTrusted ? "ann" : "eve"}${seed}x${ids.length}${Math.floor(random() * 1e9)}@mail.example`;
       if (!isTrusted) evil.push(fresh);
-      const { to = "", text = "" } = ids.length > 0 ? stage.store.state(pick(ids))!.input : {};
-      const found = pick([String(to), String(text)]);
+      const earlier = ids.length > 0 ? stage.store.state(pick(ids))!.input : {};
+      const found = pick(textsIn([earlier, ""]));
       return pick([
         fresh,
         found,
@@ -323,4 +324,4 @@ test("text of an untrusted input never becomes a person's own words, whatever be
 });
 
 /** The values of an input moved about. */
-const mixed = ({ to, text }: JsonObject): string => `${String(text)} / ${String(to)}`;
+const mixed = (input: JsonObject): string => textsIn(input).reverse().join(" / ");

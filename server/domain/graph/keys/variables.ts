@@ -1,18 +1,8 @@
 import { expressionReads } from "@/server/domain/text/expression/expression";
 import { templateReads } from "@/server/domain/text/template/template";
-import { getNodeKind, type WorkflowNode, writtenKeys } from "../../nodes";
+import { getNodeKind, type WorkflowNode } from "../../nodes";
 import type { WorkflowGraph } from "../graph";
-import { inputFields } from "../run-input";
-import { stateProperties } from "./state-properties";
-
-/** The key under which a run's state has the variables. */
-export const VARS = "vars";
-
-/** Whether a workflow has its own state key of that name: then it means what it always meant, and there are no variables. */
-export const hasOwnVars = (graph: WorkflowGraph): boolean =>
-  Object.hasOwn(stateProperties(graph), VARS) ||
-  inputFields(graph).some(({ key }) => key === VARS) ||
-  Object.values(graph.nodes).some((node) => writtenKeys(node).includes(VARS));
+import { hasOwnVars, VARS } from "../run-input";
 
 /** A variable that an expression or a template reads. */
 export interface VariableRead {

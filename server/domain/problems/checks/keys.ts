@@ -1,7 +1,7 @@
 import { must } from "@/server/domain/base/must";
 import { possibleKeys } from "@/server/domain/graph/keys/data-flow";
-import { VARS } from "@/server/domain/graph/keys/variables";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
+import { VARS } from "@/server/domain/graph/run-input";
 import { getNodeKind, givenKeys, type WorkflowNode, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression/expression";
 import { templateReads } from "@/server/domain/text/template/template";

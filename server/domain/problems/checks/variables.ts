@@ -1,9 +1,9 @@
 import {
-  hasOwnVars,
   type VariableRead,
   variablesInExpression,
   variablesOfNode,
 } from "@/server/domain/graph/keys/variables";
+import { hasOwnVars } from "@/server/domain/graph/run-input";
 import type { Check } from "../check";
 import { nameOf } from "../names";
 
