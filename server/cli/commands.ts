@@ -134,6 +134,7 @@ async function runGraph(
     workflow_id: null,
     workflow_name: name || graph.graph_id,
     trigger: "cli",
+    origin: { kind: "cli", trusted: true },
     installation: troupe.installation,
   });
   const progress = watchRun(quiet ? SILENT : stdio.screen);
