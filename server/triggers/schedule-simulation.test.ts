@@ -124,9 +124,9 @@ function live(seed: number, overlap: string, which: (typeof CASES)[number], tick
       if (known) return { run_id: known, created: false };
       if (chance(0.1)) throw new Rejection("queue_full", "Full.");
       // What a start throws would become the reason of a failed fire.
-      if (runsAlone && open().length > 0) violations.push(`${key} overlaps ${open()}`);
+      if (runsAlone && open().length > 0) violations.push(`${key} overlaps ${open().join()}`);
       if (overlap === "terminate_other" && open().some((run) => !cancelled.has(run)))
-        violations.push(`${key} leaves ${open()}`);
+        violations.push(`${key} leaves ${open().join()}`);
       insertRun.run(`run_${key}`, key, now, id);
       return { run_id: `run_${key}`, created: true };
     });

@@ -7,8 +7,8 @@ const FULL = {
   buffer_one: "Another fire was already waiting.",
   buffer_all: "1,000 fires were already waiting.",
 };
-/** So many planned times are decided at once, so that a long backlog holds up nothing else. */
-const BATCH = 50;
+/** So many planned times are decided, and so many runs started at once, so that a long backlog holds up nothing else. */
+const BATCH = 20;
 
 /** What is known of a schedule between two decisions. */
 export interface ScheduleState {
@@ -68,17 +68,20 @@ export function decide(config: ScheduleConfig, state: ScheduleState, now: number
     settle(fire, "buffered");
     waiting.push(fire);
   };
-  const replaceOthers = (fire: PlannedFire) => {
+  const replaces = overlap === "cancel_other" || overlap === "terminate_other";
+  const replace = (others: PlannedFire[]) => {
     const started = [...fires.values()].filter(({ status }) => status === "pending");
-    for (const other of [...waiting.splice(0), ...started])
-      settle(other, "skipped", "A later time replaced it.");
+    for (const other of [...others, ...started]) settle(other, "skipped", "A later time replaced it.");
+  };
+  const replaceOthers = (fire: PlannedFire) => {
+    replace(waiting.splice(0));
     cancels = state.open.length > 0;
     if (state.isStarting || (cancels && overlap === "cancel_other")) buffer(fire);
     else start(fire);
   };
 
-  for (const fire of overlap === "allow_all" ? waiting.splice(0) : isBusy ? [] : waiting.splice(0, 1))
-    start(fire);
+  const room = overlap === "allow_all" ? BATCH : isBusy ? 0 : 1;
+  for (const fire of waiting.splice(0, room)) start(fire);
 
   let { next_at } = state;
   let wake_at = next_at;
@@ -97,9 +100,12 @@ export function decide(config: ScheduleConfig, state: ScheduleState, now: number
       settle(fire, "missed", "The server wasn't running, and started after the catch-up window.");
     else if (overlap === "allow_all" || !isBusy) start(fire);
     else if (overlap === "skip") settle(fire, "skipped", "The previous run had not ended.");
-    else if (overlap === "cancel_other" || overlap === "terminate_other") replaceOthers(fire);
+    else if (replaces) replaceOthers(fire);
     else if (waiting.length < ROOM[overlap]) buffer(fire);
     else settle(fire, "skipped", FULL[overlap]);
   }
+  // The next part replaces what this one would start.
+  if (replaces && wake_at !== null && wake_at <= now) replace([]);
+  if (overlap === "allow_all" && waiting.length > 0) wake_at = now;
   return { fires: [...fires.values()], cancel: cancels ? state.open : [], next_at, wake_at };
 }
