@@ -214,6 +214,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     disk,
     workflows,
     versions,
+    called: workflows,
     roles,
     /** The folder of roles that are read from files; null where nothing is kept on disk. */
     roleFolder,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
+import type { Scope } from "@/server/domain/base/scopes";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";
@@ -23,6 +24,7 @@ export interface EndpointCall<Params = Record<string, string>, Query = unknown, 
   principal: Principal | null;
   /** Writes an action of the caller to the audit log. */
   note: Note;
+  /** As the caller has them. */
   services: Services;
 }
 
@@ -37,8 +39,8 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   summary: string;
   about?: string;
   tag: Tag;
-  /** Needs no token. */
-  isPublic?: true;
+  /** The scope that its caller must have; `public`: it needs no token. Checked before anything of the request is read. */
+  needs: Scope | "public";
   query?: Query;
   body?: Body;
   maxBytes?: number;

@@ -4,7 +4,6 @@ import { Rejection } from "@/server/domain/errors/rejection";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { LIMITS } from "@/server/limits";
 import { Page } from "@/server/operations/common-schemas";
-import { authorize } from "@/server/operations/operation";
 import { fromCursor, toCursor } from "@/server/operations/paging";
 import { bisectOperations } from "@/server/operations/runs/bisect";
 import { controlOperations } from "@/server/operations/runs/control";
@@ -36,6 +35,7 @@ export const runEndpoints = [
     path: "/workflows/{id}/runs",
     name: "startRun",
     summary: "Start a run",
+    needs: runOperations.start.needs,
     about: "Returns immediately. Follow the run through its events, or poll it.",
     tag: "Runs",
     body: StartRun,
@@ -77,6 +77,7 @@ export const runEndpoints = [
     path: "/runs",
     name: "listRuns",
     summary: "List runs",
+    needs: runOperations.list.needs,
     tag: "Runs",
     query: Page.extend({
       limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
@@ -113,6 +114,7 @@ export const runEndpoints = [
     path: "/runs/{id}",
     name: "getRun",
     summary: "Get a run",
+    needs: runOperations.get.needs,
     tag: "Runs",
     success: { status: 200, about: "The run", schema: Run },
     refusals: [404],
@@ -127,6 +129,7 @@ export const runEndpoints = [
     path: "/runs/{id}/events",
     name: "listRunEvents",
     summary: "Get a run's events",
+    needs: "read",
     about:
       "Returns part of the log as JSON. With `Accept: text/event-stream`, streams the log, then live events. Each message is one event with its `seq` as ID; `live` messages contain text while it is generated and have no ID; `end` is the last message.",
     tag: "Runs",
@@ -158,7 +161,6 @@ export const runEndpoints = [
     refusals: [404, 503],
     answer(call) {
       const { services, params, query, headers } = call;
-      if (call.principal) authorize("read", call.principal);
       const run = runOf(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
       const isStill = run.status === "held" || run.status === "finished";

@@ -5,6 +5,8 @@ import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { errorHref } from "@/server/domain/text/doc-links";
 import { logUnexpected } from "@/server/log";
+import { servicesFor } from "@/server/operations/limited";
+import { authorize } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Services } from "@/server/operations/services";
 import { redactJson } from "@/server/secrets/redact";
@@ -27,28 +29,31 @@ export async function serve(request: Request, { services, recognition }: ServeOp
   // Whoever may not come in does not learn what there is.
   const known = "endpoint" in match ? match.endpoint : null;
   const passed = await guard(request, {
-    authScheme: known?.isPublic ? "public" : "api",
+    authScheme: known?.needs === "public" ? "public" : "api",
     ...(known?.maxBytes === undefined ? {} : { maxBytes: known.maxBytes }),
     ...(recognition ? { recognition } : {}),
   });
   if (passed instanceof Response) return passed;
   if (!("endpoint" in match)) return errorResponse(match.rejection, match.headers);
+  const { principal } = passed;
+  const { needs } = match.endpoint;
   try {
+    if (needs !== "public" && principal) authorize(needs, principal);
     const reply = await match.endpoint.serve({
       params: match.params,
       search: url.searchParams,
       request: passed.request,
       headers: request.headers,
       signal: request.signal,
-      principal: passed.principal,
+      principal,
       note: (kind, detail) =>
         void services().audit.append({
           kind,
-          who: auditName(passed.principal),
+          who: auditName(principal),
           ...(detail && { detail }),
         }),
       get services() {
-        return services();
+        return servicesFor(services(), principal);
       },
     });
     // What is acknowledged survives a power cut.

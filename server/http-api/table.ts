@@ -19,7 +19,7 @@ const serverEndpoints = [
     name: "getOpenApi",
     summary: "Get this OpenAPI description",
     tag: "Server",
-    isPublic: true,
+    needs: "public",
     success: { status: 200, about: "An OpenAPI 3.1 file", schema: z.looseObject({ openapi: z.string() }) },
     answer: () => ({ body: description(), headers: { "cache-control": "no-cache" } }),
   }),

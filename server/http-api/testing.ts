@@ -80,7 +80,17 @@ export function newApi(
   const variables = newVariableStore(db);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
-  const launcher = newLauncher({ workflows, roles, library, versions, secrets, variables, models, runs: store, host });
+  const launcher = newLauncher({
+    workflows,
+    roles,
+    library,
+    versions,
+    secrets,
+    variables,
+    models,
+    runs: store,
+    host,
+  });
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
@@ -92,6 +102,7 @@ export function newApi(
     triggers,
     workflows,
     versions,
+    called: workflows,
     roles,
     runs: store,
     questions: newQuestionStore(db),
@@ -140,7 +151,17 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({ workflows, roles, library, versions, secrets, variables, models, runs: store, host }),
+    ...newForkLauncher({
+      workflows,
+      roles,
+      library,
+      versions,
+      secrets,
+      variables,
+      models,
+      runs: store,
+      host,
+    }),
     ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

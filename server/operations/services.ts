@@ -42,6 +42,8 @@ import type { Triggers } from "@/server/triggers/triggers";
 export interface Services {
   workflows: WorkflowStore;
   versions: WorkflowVersions;
+  /** The same, as those workflows find them that run them: also where the caller doesn't see them. */
+  called: Pick<WorkflowStore, "find" | "foreign">;
   roles: RoleStore;
   runs: Pick<
     RunStore,
@@ -49,6 +51,7 @@ export interface Services {
     | "children"
     | "counts"
     | "family"
+    | "owner"
     | "input"
     | "list"
     | "events"

@@ -308,7 +308,7 @@ export const workflowOperations = {
         variables: new Set(services.variables.list(id).map(({ name }) => name)),
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
-        workflows: versionsAround(services, id),
+        workflows: versionsAround({ ...services, workflows: services.called }, id),
         delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
         ...toolFacts(services.registry.list()),
         isToolKnown: newIsToolKnown(
