@@ -94,7 +94,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
         ...defined({ ...created.payload, ...replaced }),
         ...(input && {
           input,
-          ...(started_by && defined(trustAfter({ ...created.payload, ...replaced }, input, started_by))),
+          ...(started_by && trustAfter({ ...created.payload, ...replaced }, input, started_by)),
         }),
         trigger,
         forks,

@@ -22,7 +22,6 @@ import { findProblems, type Problem, type ProblemContext } from "@/server/domain
 import { unknownStop } from "@/server/domain/run/commands/command";
 import type { Pins } from "@/server/domain/run/commands/pins";
 import type { CalledWorkflow } from "@/server/domain/run/events/child-events";
-import type { ForeignText } from "@/server/domain/run/foreign-text";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
@@ -30,7 +29,7 @@ import type { RunStore } from "@/server/store/runs/runs";
 import type { SecretStore } from "@/server/store/secrets";
 import type { VariableStore } from "@/server/store/variables";
 import type { PublishedContent } from "@/server/store/workflow-versions";
-import { joined, trustAfter } from "../fork/trust";
+import { trustAtStart } from "../fork/trust";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
 import {
@@ -112,7 +111,7 @@ export function newLauncher(parts: {
       );
       return parts.host.start({
         ...ready,
-        ...trustOf(parts.runs, launch, foreignIn(parts, version, ready).foreign),
+        ...trustAtStart(parts.runs, launch, foreignIn(parts, version, ready).foreign),
         ...calledBy(parts, ready.graph, [workflow_id]),
         ...pinsOf(launch, whole),
         ...defined({
@@ -149,18 +148,6 @@ function refuseOwnVars(graph: WorkflowGraph, { input, only_node }: Launch): void
   if (only_node !== undefined || !Object.hasOwn(input, VARS) || hasOwnVars(graph)) return;
   const message = 'The input can\'t have the key "vars": it stands for the variables. Set them in Settings.';
   throw notStarted(message, { errors: [{ key: VARS, message }] });
-}
-
-/** What of a run no person vouches for; `foreign`: what of its workflow. */
-function trustOf(
-  runs: Pick<RunStore, "state">,
-  { origin, from_run, input }: Launch,
-  foreign: ForeignText | undefined,
-): Pick<StartRequest, "origin" | "foreign"> {
-  const earlier = from_run === undefined ? undefined : runs.state(from_run);
-  if (!earlier || !origin) return defined({ origin, foreign });
-  const before = { ...earlier.run, foreign: joined(earlier.run.foreign, foreign), input: earlier.input };
-  return defined(trustAfter(before, input, origin));
 }
 
 /** Throws Rejection. */
