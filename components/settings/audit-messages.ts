@@ -180,9 +180,6 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
   workflow_published: {
     title: (about) => `Published version ${text(about, "version")} of ${text(about, "workflow")}`,
   },
-  workflow_published: {
-    title: (about) => `Published version ${text(about, "version")} of ${text(about, "workflow")}`,
-  },
   question_answered: {
     title: (about) =>
       `${ANSWER_LABELS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,

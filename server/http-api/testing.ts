@@ -166,7 +166,14 @@ export function newApi(
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 
-  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    /** Another program that sends it. */
+    as = principal,
+  ) {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
     const sent: Record<string, string> = { host: HOST, authorization: "Bearer good" };
     if (text !== undefined)
@@ -183,7 +190,7 @@ export function newApi(
       services: () => services,
       recognition: {
         sessionOf: () => null,
-        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? principal : null),
+        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? as : null),
       },
     });
   }
