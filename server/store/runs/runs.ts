@@ -143,7 +143,7 @@ function newRunRemoval(db: Db, now: () => number) {
       });
     },
 
-    /** Takes a run out of the bin, with what was moved there with it; false where it is not in it. */
+    /** Restores a run from the bin, with what was moved there with it. False if it is not there. */
     restore(id: string): boolean {
       return writeTransaction(db, () => {
         const row = db.select({ at: runs.deletedAt }).from(runs).where(eq(runs.id, id)).get();

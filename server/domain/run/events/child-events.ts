@@ -45,7 +45,7 @@ export interface ChildBudget {
 export interface ChildEvents {
   /** A map begins to go through its items. */
   map_started: { total: number };
-  /** So many items were computed here, without separate runs. */
+  /** Items that were computed here, without separate runs. */
   map_progressed: { done: number; failed: number };
   child_started: {
     run_id: string;
