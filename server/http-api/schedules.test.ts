@@ -62,7 +62,8 @@ test("cancel_other cancels the run and starts once it has ended; terminate_other
     const { api, id, workflow, next } = await scheduled(overlap, 1, { graph: LONG });
     api.triggers.start();
     await until(api, id, ["started"]);
-    api.triggerStore.setNext(id, next - HOUR / 2);
+    // Another planned time that has come, whatever time it is.
+    api.triggerStore.setNext(id, next - 1.5 * HOUR);
     api.triggers.changed();
     await until(api, id, ["started", "started"]);
     await vi.waitFor(() =>
