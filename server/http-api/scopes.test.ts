@@ -1,9 +1,13 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { z } from "zod";
 import { emptyDb } from "@/db/testing";
 import type { Principal } from "@/server/access/principal";
 import { appRouter } from "@/server/api/root";
 import { SCOPES, type Scope } from "@/server/domain/base/scopes";
 import { draw } from "@/server/domain/testing/drawing";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import type { Operation } from "@/server/operations/operation";
 import { newServices } from "@/server/services";
 import { everyOperation, exampleOf, requestOf } from "@/server/testing/every-operation";
@@ -65,7 +69,8 @@ async function newPlace(api: Api, marker: string) {
   await at("/tests/run", { tests: ["kept"] });
   const [result] = api.scenarios.results(workflow);
   await at("/versions", { note: marker });
-  await at("/versions/1/restore");
+  await vi.waitFor(() => expect(api.versions.find(workflow, 1)?.tests?.status).not.toBe("running"));
+  await api.ask("PUT", `/workflows/${workflow}`, { ...asking, name: marker, description: `${marker} again` });
   const { body: points } = await api.ask("GET", `/workflows/${workflow}/restore-points`);
   await api.ask("PUT", `/workflows/${workflow}/variables/of_${marker}`, { value: marker });
   const { body: trigger } = await at("/triggers", { kind: "webhook", enabled: false });
@@ -76,27 +81,41 @@ async function newPlace(api: Api, marker: string) {
     ...{ trigger: trigger.id as string, point: (points.restore_points[0]?.id ?? 0) as number },
     interaction: question?.ask.id ?? "",
     fingerprint: question?.ask.requested.fingerprint ?? "",
+    provider: "",
   };
 }
 
 const NOWHERE: Place = {
   ...{ marker: "nowhere", workflow: "none", run: "none", ended: "none", gone: "none", binned: "none" },
   ...{ memory: 987_654, result: 987_654, trigger: "none", point: 987_654, interaction: "none" },
-  fingerprint: "none",
+  ...{ fingerprint: "none", provider: "none" },
 };
 
 async function newWorld() {
   const api = newApi(() => "done");
   api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
+  await api.ask("POST", "/roles", { ...api.roles.all()[0], name: "a", description: "a" });
+  await api.ask("POST", "/crews", { crew: { crew_id: "a", agents: [{ agent_id: "b", role_name: "a" }] } });
+  await api.ask("POST", "/agents", { agent: { agent_id: "a", role_name: "a" } });
+  await api.ask("POST", "/secrets", { name: "a", value: "value-of-a-secret", hosts: ["example.org"] });
+  await api.ask("PUT", "/variables/a", { value: 1 });
+  api.toolSettings.save({ purpose: "web", kind: "brave", base_url: "https://example.org", key: null });
+  const provider = { name: "P", base_url: "http://127.0.0.1:9/v1", default_model: "m" };
+  api.providers.save(provider);
+  const other = api.providers.save({ ...provider, name: "Q" }).id;
+  const definition = CustomToolDefinition.parse({ ...TOOL, name: "a" });
+  api.toolSources.customTools.save(definition, null);
   const mine = await newPlace(api, "mine_marker");
   const foreign = await newPlace(api, "foreign_marker");
-  return { api, mine, foreign };
+  return { api, mine: { ...mine, provider: other }, foreign: { ...foreign, provider: other } };
 }
+const TOOL = { description: "a", code: "export default () => 1", input_schema: { type: "object" } };
 type World = Awaited<ReturnType<typeof newWorld>>;
 
 /** What no schema tells: inputs that refer to each other, or whose fields have rules of their own. */
 const INPUTS: Readonly<Record<string, (place: Place) => object>> = {
   "workflows.restore": ({ binned }) => ({ id: binned }),
+  "workflows.fromTemplate": () => ({ key: "approval" }),
   "workflows.save": ({ workflow }) => ({ id: workflow, revision: 1, graph: asking }),
   "imports.importFiles": ({ workflow }) => ({
     files: [{ path: "w.json", text: JSON.stringify(asking) }],
@@ -118,7 +137,7 @@ const INPUTS: Readonly<Record<string, (place: Place) => object>> = {
     ...{ run_id: run, interaction_id: interaction, fingerprint, answer: "approve" },
   }),
   "triggers.backfill": ({ trigger }) => ({
-    ...{ trigger_id: trigger, from: "2026-01-01T00:00:00Z", until: "2026-01-01T01:00:00Z" },
+    ...{ trigger_id: trigger, from: "2026-01-01T00:00:00Z", to: "2026-01-01T01:00:00Z" },
   }),
   "tests.label": ({ workflow }) => ({
     ...{ workflow_id: workflow, judge: "a".repeat(24), item: "b".repeat(32), good: true },
@@ -134,10 +153,20 @@ const INPUTS: Readonly<Record<string, (place: Place) => object>> = {
   }),
   "memories.update": ({ memory }) => ({ id: memory, importance: 0.5 }),
   "memories.remove": ({ memory }) => ({ id: memory }),
-  "toolSettings.save": () => ({ purpose: "web", kind: "brave", base_url: "" }),
-  "providers.save": () => ({ id: "a", name: "a", base_url: "http://127.0.0.1:9", default_model: "a" }),
-  "providers.test": () => ({ id: "offline" }),
-  "bin.purge": ({ binned }) => ({ kind: "workflow", id: binned }),
+  "toolSettings.save": () => ({ purpose: "web", kind: "brave", base_url: "https://example.org" }),
+  "secrets.change": () => ({ name: "a", hosts: ["example.org"] }),
+  "crews.save": () => ({
+    ...{ id: "a", crew: { crew_id: "a", agents: [{ agent_id: "b", role_name: "a" }] } },
+  }),
+  "roles.remove": () => ({ name: "a", force: true }),
+  "providers.save": ({ provider }) => ({
+    ...{ id: provider, name: "a", base_url: "http://127.0.0.1:9/v1", default_model: "a" },
+  }),
+  "providers.test": ({ provider }) => ({ id: provider }),
+  "providers.remove": ({ provider }) => ({ id: provider, next: "offline" }),
+  "providers.setDefault": ({ provider }) => ({ id: provider }),
+  "providers.models": ({ provider }) => ({ id: provider }),
+  "bin.purge": ({ gone }) => ({ kind: "run", id: gone }),
   "bin.restore": ({ binned }) => ({ kind: "workflow", id: binned }),
 };
 
@@ -182,7 +211,7 @@ type Transport = (
 ) => Promise<Outcome | null>;
 
 const byTrpc: Transport = async ({ api }, { path }, input, principal) => {
-  const troupe = { ...newServices(spare, { dataDir: null }), ...api, runs: api.runs as never };
+  const troupe = { ...spare, ...api, runs: api.runs as never };
   const caller = appRouter.createCaller({ troupe, principal });
   const call = path
     .split(".")
@@ -197,7 +226,7 @@ const byTrpc: Transport = async ({ api }, { path }, input, principal) => {
     }),
   );
 };
-const spare = emptyDb();
+const spare = newServices(emptyDb(), { dataDir: null });
 const STATUS: Readonly<Record<string, number>> = {
   ...{ BAD_REQUEST: 400, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409, PRECONDITION_FAILED: 409 },
 };
@@ -259,7 +288,6 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
             if (outcome && outcome.status !== 403) wrong.push([one.path, scope, outcome]);
           }
         }
-    if (process.env.ZZ) (await import('node:fs')).appendFileSync('/tmp/troupe/zz.txt', `== ${_transport} ${expect.getState().currentTestName}\n${wrong.map((w) => JSON.stringify(w).slice(0,420)).join('\n')}\n`);
     expect(wrong).toEqual([]);
     expect(rowsOf(world)).toEqual(before);
   }, 120_000);
@@ -277,7 +305,6 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
         wrong.push([one.path, foreign, nowhere]);
       if (foreign.status !== 404 && !ANSWER_EMPTILY.includes(one.path)) wrong.push([one.path, foreign]);
     }
-    if (process.env.ZZ) (await import('node:fs')).appendFileSync('/tmp/troupe/zz.txt', `== ${_transport} ${expect.getState().currentTestName}\n${wrong.map((w) => JSON.stringify(w).slice(0,420)).join('\n')}\n`);
     expect(wrong).toEqual([]);
     expect(rowsOf(world)).toEqual(before);
   }, 120_000);
@@ -299,7 +326,6 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
       if (whole?.text.includes("mine_marker") && !limited.text.includes("mine_marker"))
         wrong.push([one.path, "lacks its own", limited.text.slice(0, 500)]);
     }
-    if (process.env.ZZ) (await import('node:fs')).appendFileSync('/tmp/troupe/zz.txt', `== ${_transport} ${expect.getState().currentTestName}\n${wrong.map((w) => JSON.stringify(w).slice(0,420)).join('\n')}\n`);
     expect(wrong).toEqual([]);
   }, 120_000);
 
@@ -308,29 +334,291 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
     const foreignRows = () => JSON.stringify(rowsOf(own)).match(/foreign_marker/g)?.length;
     const before = foreignRows();
     const wrong: unknown[] = [];
-    const last = /\.(cancel|remove|removeMany|removeOfWorkflow|purge|empty|answer|duplicate)$/;
+    const places = ["runs", "memories", "triggers", "tests", "variables", "bin", "workflows"];
+    const endOf = (path: string) =>
+      /\.(?:cancel|remove\w*|purge|empty|answer)$/.test(path)
+        ? 1 + places.indexOf(path.split(".")[0] ?? "")
+        : 0;
     const changes = everyOperation.filter(
       ({ operation }) => operation.kind === "mutation" && !isPersonOnly(operation),
     );
-    for (const one of changes.toSorted((a, b) => Number(last.test(a.path)) - Number(last.test(b.path)))) {
+    for (const one of changes.toSorted((a, b) => endOf(a.path) - endOf(b.path))) {
       const input = inputFor(one.path, one.operation, own.mine);
       const outcome = await ask(own, one, input, token(allowed(own), [one.operation.needs]));
       if (!outcome) continue;
       const isRefused = outcome.status === 403 && outcome.text.includes(REFUSAL);
       const isMissing = outcome.status === 404;
-      if (isRefused !== REFUSED.includes(one.path) || (isMissing && !MISSING.includes(one.path)))
+      if (isRefused !== REFUSED.includes(one.path) || isMissing !== MISSING.includes(one.path))
         wrong.push([one.path, outcome]);
     }
-    if (process.env.ZZ) (await import('node:fs')).appendFileSync('/tmp/troupe/zz.txt', `== ${_transport} ${expect.getState().currentTestName}\n${wrong.map((w) => JSON.stringify(w).slice(0,420)).join('\n')}\n`);
     expect(wrong).toEqual([]);
     expect(foreignRows()).toBe(before);
     own.api.host.cancel(own.foreign.run, { by: "test", reason: "" });
   }, 120_000);
 });
 
+describe("streams and parts of the log", () => {
+  const http = async (id: string, principal: Principal, headers = {}) => {
+    const answer = await world.api.send("GET", `/runs/${id}/events`, undefined, headers, principal);
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  const browser = async (id: string, principal: Principal, name: "follow" | "events") => {
+    const caller = appRouter.createCaller({
+      troupe: { ...spare, ...world.api, runs: world.api.runs as never },
+      principal,
+    });
+    const answer =
+      name === "follow"
+        ? caller.runs.follow({ run_id: id }).then(async (frames) => {
+            for await (const _ of frames) break;
+          })
+        : caller.runs.events({ run_id: id, after: 0 });
+    return answer.then(
+      () => 200,
+      (error: { code?: string }) => STATUS[error.code ?? ""],
+    );
+  };
+  test("each needs the scope to read, and the run of a foreign workflow isn't there", async () => {
+    const all = (id: string, principal: () => Principal) =>
+      Promise.all([
+        http(id, principal()),
+        http(id, principal(), { accept: "text/event-stream" }),
+        browser(id, principal(), "follow"),
+        browser(id, principal(), "events"),
+      ]);
+    for (const scope of SCOPES) {
+      const limited = () => token(allowed(world), [scope]);
+      const isReader = scope === "read";
+      expect([scope, await all(world.mine.run, limited)]).toEqual([
+        scope,
+        Array(4).fill(isReader ? 200 : 403),
+      ]);
+      expect([scope, await all(world.foreign.run, limited)]).toEqual([
+        scope,
+        Array(4).fill(isReader ? 404 : 403),
+      ]);
+    }
+  });
+
+  test("metrics of all workflows are refused to a limited token", async () => {
+    const status = async (workflows?: string[]) =>
+      (await world.api.send("GET", "/metrics", undefined, {}, token(workflows))).status;
+    expect([await status(), await status(allowed(world))]).toEqual([200, 403]);
+  });
+});
+
+describe("runs that other runs started", () => {
+  test("a child run belongs to the workflow of the run that started it, not to its own", async () => {
+    const api = newApi(() => "done");
+    const inner = api.workflows.create({ name: "inner_marker", graph: draw("start > end") });
+    const sub = { node_type: "sub_workflow", config: { workflow_id: inner } };
+    const outer = api.workflows.create({ name: "Outer", graph: draw("start > sub > end", { sub }) });
+    const as = async (workflow: string, method: string, path: string, body?: unknown) => {
+      const answer = await api.send(method, path, body, {}, token([workflow]));
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    };
+    expect((await as(outer, "POST", `/workflows/${outer}/validate`)).body.can_run).toBe(true);
+    const { body } = await as(outer, "POST", `/workflows/${outer}/runs`, {});
+    const run = body.run_id as string;
+    await api.host.settled(run);
+    const [child] = api.runs.children(run, { limit: 1 });
+    expect((await as(outer, "GET", `/runs/${child!.id}`)).body).toMatchObject({ final_status: "COMPLETED" });
+    expect((await as(outer, "GET", `/runs/${run}/children`)).body.runs).toHaveLength(1);
+    expect((await as(inner, "GET", `/runs/${child!.id}`)).status).toBe(404);
+    expect((await as(inner, "GET", "/runs")).body.runs).toEqual([]);
+    expect((await as(outer, "GET", `/workflows/${inner}`)).status).toBe(404);
+    // Its fork would be a run of its own workflow.
+    expect((await as(outer, "POST", `/runs/${child!.id}/fork`, {})).status).toBe(403);
+    expect((await as(outer, "POST", `/runs/${run}/fork`, {})).status).toBe(202);
+  });
+
+  test("a limited token can't make its workflow run a foreign one", async () => {
+    const api = newApi();
+    const [own, foreign] = ["Own", "Foreign"].map((name) =>
+      api.workflows.create({ name, graph: draw("start > end") }),
+    );
+    const calls = (id: string) =>
+      draw("start > sub > end", { sub: { node_type: "sub_workflow", config: { workflow_id: id } } });
+    const put = async (graph: unknown, workflows?: string[]) =>
+      (await api.send("PUT", `/workflows/${own}`, graph, {}, token(workflows))).status;
+    expect(await put(calls(foreign!), [own!])).toBe(403);
+    expect(api.workflows.find(own!)?.revision).toBe(1);
+    expect(await put(calls(foreign!))).toBe(200);
+    // A call that is there stays.
+    expect(await put({ ...calls(foreign!), description: "Changed" }, [own!])).toBe(200);
+  });
+});
+
+test("a replaced workflow whose file brings roles is refused to a limited token before anything changes", async () => {
+  const { api, mine } = world;
+  const file = { ...asking, roles: { New: { name: "New", description: "A new role" } } };
+  const { revision } = api.workflows.find(mine.workflow)!;
+  const answer = await api.send("PUT", `/workflows/${mine.workflow}`, file, {}, token([mine.workflow]));
+  expect(answer.status).toBe(403);
+  expect([api.workflows.find(mine.workflow)?.revision, api.roles.find("New")]).toEqual([revision, undefined]);
+});
+
+test("every spelling of a token's header gives the same answer, and none gives more rights", async () => {
+  const { api, mine, foreign } = world;
+  const principal = () => token([mine.workflow], ["read"]);
+  const get = async (id: string, headers: Record<string, string>) =>
+    (await api.send("GET", `/workflows/${id}`, undefined, headers, principal())).status;
+  for (const headers of [{}, { cookie: "troupe_session=x" }, { "x-api-key": "good" }, { "x-scope": "admin" }])
+    expect([headers, await get(mine.workflow, headers), await get(foreign.workflow, headers)]).toEqual([
+      headers,
+      200,
+      404,
+    ]);
+  for (const authorization of ["", "Basic good", "good", "Bearer", "Bearer environment"])
+    expect([authorization, await get(mine.workflow, { authorization })]).toEqual([authorization, 401]);
+  const other = async (method: string, path: string) =>
+    (await api.send(method, path, method === "POST" ? {} : undefined, {}, principal())).status;
+  expect(await other("HEAD", `/runs/${foreign.run}`)).toBe(404);
+  expect(await other("GET", `/runs/${foreign.run}/`)).toBe(404);
+  expect(await other("GET", `/runs/..%2Fruns%2F${foreign.run}`)).toBe(404);
+  // Where an endpoint was before.
+  expect(await other("POST", `/runs/${foreign.run}/plans`)).toBe(403);
+});
+
+test("reading is not enough to run, retry, fork, replay, test or answer anything", () => {
+  const needs = Object.fromEntries(everyOperation.map(({ path, operation }) => [path, operation.needs]));
+  const starting = [
+    ...[
+      "start",
+      "startNode",
+      "retry",
+      "fork",
+      "replay",
+      "bisect",
+      "tryAgain",
+      "resume",
+      "step",
+      "raiseLimit",
+    ],
+  ].map((name) => `runs.${name}`);
+  for (const path of [
+    ...starting,
+    "tests.run",
+    "tests.mutants",
+    "tests.compare",
+    "triggers.test",
+    "triggers.retry",
+    "triggers.backfill",
+  ])
+    expect([path, needs[path]]).toEqual([path, "run"]);
+  expect(needs["runs.answer"]).toBe("answer");
+  for (const { path, operation } of everyOperation)
+    if (operation.kind === "mutation") expect([path, operation.needs]).not.toEqual([path, "read"]);
+});
+
+test("every endpoint needs the scope of its operation, or is in the list of public ones", () => {
+  const needs = new Map(everyOperation.map(({ operation }) => [operation.name, operation.needs]));
+  const OWN_SCOPES: Readonly<Record<string, string>> = {
+    ...{ getHealth: "public", getOpenApi: "public", getMetrics: "read", listRunEvents: "read" },
+  };
+  for (const endpoint of ENDPOINTS)
+    expect([endpoint.name, endpoint.needs]).toEqual([
+      endpoint.name,
+      needs.get(endpoint.name) ?? OWN_SCOPES[endpoint.name],
+    ]);
+});
+
+test("every file of routes is guarded as listed", () => {
+  const root = path.resolve(import.meta.dirname, "../../app");
+  const routes = readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith("route.ts"))
+    .sort();
+  expect(routes).toEqual(Object.keys(ROUTES).sort());
+});
+
+describe("fields that only the server writes", () => {
+  const OWNED: Readonly<Record<string, unknown>> = {
+    ...{ id: "x", revision: 99, created_at: 1, updated_at: 1, deleted_at: 1, by: "x", owner: "x" },
+    ...{ workflow_id: "x", run_id: "x", trusted: true, is_trusted: true, scopes: ["admin"], workflows: [] },
+    ...{ withheld: [], origin: {}, trigger: "x", version: 7, number: 7, status: "x", tainted: false },
+    ...{
+      source: {},
+      key_hash: "x",
+      hint: "x",
+      started_by: "person",
+      is_default: true,
+      from_environment: true,
+    },
+  };
+  /** Those that a schema doesn't name; `place`: with an ID of nothing, so that nothing can be changed. */
+  const strangers = (schema: z.ZodType, sent: object) =>
+    Object.entries(OWNED).filter(([field, value]) => {
+      const read = schema.safeParse({ ...sent, [field]: value });
+      return !read.success || !Object.hasOwn(Object(read.data), field);
+    });
+
+  test("the API refuses them by name in every write", async () => {
+    const wrong: unknown[] = [];
+    let tried = 0;
+    for (const { path: name, operation } of everyOperation) {
+      const request = requestOf(operation, inputFor(name, operation, NOWHERE) ?? {});
+      const endpoint = ENDPOINTS.find((one) => one.name === operation.name);
+      if (!request || !endpoint?.body || request.method === "GET") continue;
+      for (const [field, value] of strangers(endpoint.body, Object(request.body))) {
+        tried++;
+        const body = { ...Object(request.body), [field]: value };
+        const answer = await world.api.send(request.method, request.path, body, {}, token(undefined));
+        if (answer.status !== 400) wrong.push([name, field, answer.status]);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(tried).toBeGreaterThan(1_000);
+  }, 60_000);
+
+  test("an operation never gets them", () => {
+    for (const { path: name, operation } of everyOperation) {
+      const input = inputFor(name, operation, NOWHERE);
+      if (!input || Array.isArray(input)) continue;
+      for (const [field, value] of strangers(operation.input, input)) {
+        const read = operation.input.safeParse({ ...input, [field]: value });
+        expect([name, field, Object.hasOwn(Object(read.data), field)]).toEqual([name, field, false]);
+      }
+    }
+  });
+
+  test("a workflow file sets neither the ID nor the revision nor the permissions of its workflow", async () => {
+    const file = { ...asking, ...OWNED, name: "Sent" };
+    const { body, status } = await world.api.ask("POST", "/workflows", file);
+    expect([status, body.revision, body.id === "x"]).toEqual([201, 1, false]);
+    const { body: after } = await world.api.ask("PUT", `/workflows/${body.id}`, file);
+    expect([after.id, after.revision]).toEqual([body.id, 2]);
+    expect(world.api.workflows.find("x")).toBeUndefined();
+  });
+});
+
+/** How the other routes are guarded. */
+const ROUTES: Readonly<Record<string, string>> = {
+  "api/v1/[...path]/route.ts": "the endpoints of this table",
+  "api/trpc/[trpc]/route.ts": "a session; each procedure needs a scope",
+  "api/runs/[run_id]/files/[...path]/route.ts": "a session and the scope to read",
+  "api/session/route.ts": "public: signs in and out",
+  "api/offline/v1/[...path]/route.ts": "a token; answers as the demo model, from nothing that is stored",
+  "hooks/[key]/route.ts": "public: the key in its address",
+  "p/[key]/submit/route.ts": "public: the key in its address",
+};
+
 /** They filter by an ID, and find nothing. */
-const ANSWER_EMPTILY: string[] = [];
+const ANSWER_EMPTILY = [
+  ...["runs.nodeResult", "runs.lastResults", "runs.list", "runs.removeMany"],
+  ...["questions.list", "questions.inbox"],
+];
 /** Changes of what belongs to no workflow, and new workflows. */
-const REFUSED: string[] = [];
+const REFUSED = [
+  ...["workflows.create", "workflows.fromTemplate", "workflows.duplicate"],
+  ...["roles", "crews", "agents"].flatMap((library) =>
+    ["create", "save", "duplicate", "remove"].map((name) => `${library}.${name}`),
+  ),
+  ...["crews.restore", "agents.restore", "storage.save", "storage.sweep", "notices.remove"],
+  ...["secrets.create", "secrets.change", "secrets.remove", "variables.set", "variables.remove"],
+  ...["toolSettings.save", "toolSettings.remove", "customTools.remove"],
+  ...["mcp.setEnabled", "mcp.remove", "mcp.refresh", "mcp.withdraw"],
+  ...["providers.save", "providers.remove", "providers.setDefault", "providers.test"],
+];
 /** What is named besides the workflow doesn't exist. */
-const MISSING: string[] = [];
+const MISSING = ["triggers.retry", "tests.label", "mcp.signOut", "providers.forget"];
