@@ -311,6 +311,7 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
 
   test("a limited token reads its own workflows and the library, and nothing of foreign ones", async () => {
     const wrong: unknown[] = [];
+    let both = 0;
     for (const one of everyOperation) {
       if (one.operation.kind !== "query" || isPersonOnly(one.operation)) continue;
       const input = inputFor(one.path, one.operation, world.mine);
@@ -322,11 +323,13 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
       const leak = [world.foreign.workflow, world.foreign.run, world.foreign.binned, "foreign_marker"].find(
         (text) => limited.text.includes(text),
       );
+      if (whole?.text.includes("foreign_marker")) both++;
       if (leak) wrong.push([one.path, leak, limited.text.slice(0, 2_000)]);
       if (whole?.text.includes("mine_marker") && !limited.text.includes("mine_marker"))
         wrong.push([one.path, "lacks its own", limited.text.slice(0, 500)]);
     }
     expect(wrong).toEqual([]);
+    expect(both, "answers that name both workflows where nothing is limited").toBeGreaterThan(3);
   }, 120_000);
 
   test("a limited token changes its own workflows and nothing else", async () => {
@@ -355,6 +358,48 @@ describe.each(Object.entries(TRANSPORTS))("by %s", (_transport, ask) => {
     expect(foreignRows()).toBe(before);
     own.api.host.cancel(own.foreign.run, { by: "test", reason: "" });
   }, 120_000);
+});
+
+describe("lists", () => {
+  const get = async (where: string, limit = allowed(world)) => {
+    const answer = await world.api.send("GET", where, undefined, {}, token(limit));
+    return (await answer.json()) as Record<string, unknown>;
+  };
+
+  test("counts and sums are those of the token's own workflows", async () => {
+    const { api, mine } = world;
+    expect(await get("/spending?since=0")).toMatchObject({
+      runs: api.runs.list({ workflow_id: mine.workflow }).length + 1,
+    });
+    expect(await get("/memories/counts")).toMatchObject({ workflow: 1, run: 1, global: 1 });
+    const count = everyOperation.find((one) => one.path === "questions.count")!;
+    const { text } = (await byTrpc(world, count, undefined, token(allowed(world))))!;
+    expect(JSON.parse(text)).toMatchObject({ open: 1, newest: { run_id: mine.run } });
+    expect(((await get("/bin")).entries as unknown[]).length).toBe(3);
+  });
+
+  test("a page is full although rows of foreign workflows lie between", async () => {
+    const api = newApi();
+    const [own, foreign] = ["Own", "Foreign"].map((name) =>
+      api.workflows.create({ name, graph: draw("start > end") }),
+    );
+    for (let at = 0; at < 12; at++)
+      api.memories.store({
+        ...{ scope: "workflow", scope_id: at % 4 === 0 ? own! : foreign!, key: `k${at}`, value: at },
+        ...{ tainted: false, source: {} },
+      });
+    const keys: string[] = [];
+    for (let cursor = ""; ; ) {
+      const where = `/memories?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+      const answer = await api.send("GET", where, undefined, {}, token([own!]));
+      const page = (await answer.json()) as { memories: { key: string }[]; next_cursor: string | null };
+      keys.push(...page.memories.map(({ key }) => key));
+      expect(page.memories.length).toBe(page.next_cursor ? 2 : 1);
+      if (!page.next_cursor) break;
+      cursor = page.next_cursor;
+    }
+    expect(keys).toEqual(["k8", "k4", "k0"]);
+  });
 });
 
 describe("streams and parts of the log", () => {
