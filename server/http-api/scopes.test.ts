@@ -410,7 +410,7 @@ describe("streams and parts of the log", () => {
   };
   const browser = async (id: string, principal: Principal, name: "follow" | "events") => {
     const caller = appRouter.createCaller({
-      troupe: { ...spare, ...world.api, runs: world.api.runs as never },
+      troupe: { ...spare, ...world.api, runs: world.api.runs },
       principal,
     });
     const answer =

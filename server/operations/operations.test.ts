@@ -87,7 +87,8 @@ test("a caller without an operation's scope is rejected", () => {
       `This requires the scope "${operation.needs}"`,
     );
     const needsRead =
-      operation.kind === "query" && !["listTokens", "listAuditEntries", "listSecrets"].includes(operation.name);
+      operation.kind === "query" &&
+      !["listTokens", "listAuditEntries", "listSecrets"].includes(operation.name);
     expect([operation.name, operation.needs === "read"]).toEqual([operation.name, needsRead]);
   }
 });
