@@ -19,11 +19,11 @@ export function ProblemActions({
 }) {
   const commands = useEditorCommands();
   const { change } = useAllow();
-  // A grant belongs to this installation, not to the workflow, so undo doesn't cover it.
   const called = useEditor(({ doc }) => {
     const node = code === "E_WORKFLOW_PROBLEMS" ? doc.graph.nodes[at.id ?? ""] : undefined;
     return node && calledBy(node);
   });
+  // A grant belongs to this installation, not to the workflow, so undo doesn't cover it.
   const repair = (one: Fix) => (one.kind === "allow" ? change({ allow: [one.key] }) : void commands.fix(one));
   return (
     <div className={clsx("flex flex-wrap items-center gap-1", className)}>

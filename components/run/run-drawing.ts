@@ -30,7 +30,7 @@ export function useRunDrawing({
   return { graph, roles, agents, run, workflows };
 }
 
-/** The names of the workflows that nodes of the current run call, by id, as they were when it started. */
+/** Names of the workflows that nodes of the current run call, by id, recorded when it started. */
 export function useWorkflowNames(): ReadonlyMap<string, string> {
   const called = useRun<RunState["run"]["workflows"]>(({ head }) => head.run.workflows, undefined);
   return useMemo(() => new Map(Object.entries(called ?? {}).map(([id, { name }]) => [id, name])), [called]);

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 import { isText, recordOf } from "@/server/domain/base/guards";
-import { issueText } from "@/server/domain/base/issues/issue-text";
+import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
 import type { EditorStore } from "./editor-store";
@@ -113,13 +113,8 @@ async function save(
 ): Promise<SaveResult<Version>> {
   const schemas = await loadSchemas();
   const graph = schemas.WorkflowGraph.safeParse(doc.graph);
-  if (!graph.success) {
-    const issue = graph.error.issues[0];
-    return {
-      ok: false,
-      reason: issue ? `${issue.path.join(".")}: ${issueText(issue)}` : "The workflow isn't valid",
-    };
-  }
+  if (!graph.success)
+    return { ok: false, reason: issueTexts(graph.error, 1)[0] ?? "The workflow isn't valid" };
   try {
     const saved = await client.workflows.save.mutate({ id, revision, name: doc.name, graph: graph.data });
     return { ok: true, revision: saved.revision };

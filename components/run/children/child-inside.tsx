@@ -18,7 +18,7 @@ import { useChildStage, useOpenCards } from "./child-stage";
 
 /** A card within an open card is at most as large as this; it is scaled down with what is around it. */
 const LARGEST: CardSize = { width: 1600, height: 1000 };
-/** Width for the card's name beside the header of the run. If there is less, the header is below the name. */
+/** Width for the card's name next to the header of the run; a narrower card shows the header under its name. */
 const LEAST_WIDTH = 620;
 /** What surrounds it in the card: the border and the card's header. */
 const FRAME = { width: 2, height: 74 };

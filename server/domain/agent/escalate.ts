@@ -4,8 +4,8 @@ import { Ms } from "@/server/domain/base/values";
 
 /**
  * The thresholds after which a person is asked whether a run continues: errors, dollars, milliseconds of running time.
- * Each counts again from zero after it was passed. Errors: a failed attempt of a node, a failed tool call, and a crew's agent that fails
- * at its task or returns it. Calls without a known price cost nothing here.
+ * Each counts again from zero after it was passed. Errors: a failed attempt of a node, a failed tool call, and a crew's
+ * agent that fails at its task or returns it. Calls without a known price cost nothing here.
  */
 export const Escalate = z
   .object({
