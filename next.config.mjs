@@ -44,12 +44,13 @@ const config = {
       headers: [
         { key: "X-Content-Type-Options", value: "nosniff" },
         { key: "Referrer-Policy", value: "no-referrer" },
-        { key: "X-Frame-Options", value: "DENY" },
         { key: "Cross-Origin-Opener-Policy", value: "same-origin" },
         { key: "Cross-Origin-Resource-Policy", value: "same-origin" },
         { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
       ],
     },
+    // Of form pages, proxy.ts says who may embed them.
+    { source: "/((?!p/).*)", headers: [{ key: "X-Frame-Options", value: "DENY" }] },
     {
       source: "/api/:path*",
       headers: [

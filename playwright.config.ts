@@ -14,7 +14,7 @@ const executablePath = process.env.TROUPE_BUNDLED_BROWSER
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  // Each worker has one browser, one server and one data folder for all of its tests (e2e/app.ts).
+  // Each worker has one browser, one server and one data folder for all of its tests (e2e/support/app.ts).
   workers: 2,
   fullyParallel: true,
   retries: 0,

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Shell } from "@/components/shell/shell";
 import { TroupeApi } from "@/components/trpc";
 import { Toaster } from "@/components/ui/toasts";
+import { FORM_PAGE_HEADER } from "@/server/access/form-pages";
 import { readSettings } from "@/server/settings";
 import "./globals.css";
 
@@ -22,7 +23,9 @@ export const viewport: Viewport = {
 };
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  const nonce = (await headers()).get("x-nonce") ?? undefined;
+  const sent = await headers();
+  const nonce = sent.get("x-nonce") ?? undefined;
+  const isForm = sent.has(FORM_PAGE_HEADER);
   return (
     // theme.js sets data-theme before React wakes up.
     <html lang="en" suppressHydrationWarning>
@@ -32,10 +35,15 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         <script src="/theme.js" nonce={nonce} suppressHydrationWarning />
       </head>
       <body className="isolate">
-        <TroupeApi>
-          <Shell hasEngine={readSettings().TROUPE_ENGINE === "restate"}>{children}</Shell>
-          <Toaster />
-        </TroupeApi>
+        {/* The public page of a form has nothing of the app around it. */}
+        {isForm ? (
+          children
+        ) : (
+          <TroupeApi>
+            <Shell hasEngine={readSettings().TROUPE_ENGINE === "restate"}>{children}</Shell>
+            <Toaster />
+          </TroupeApi>
+        )}
       </body>
     </html>
   );

@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { type Browser, chromium, type Page } from "@playwright/test";
 import { build } from "vite";
-import { TroupeProcess } from "../e2e/troupe-process";
+import { TroupeProcess } from "../e2e/support/troupe-process";
 import { CELL, grid } from "./grid";
 import { type Figure, median, percentile } from "./table";
 

@@ -31,6 +31,148 @@ export const workflows = sqliteTable(
   (t) => [index("workflows_updated").on(t.deletedAt, t.updatedAt)],
 );
 
+/** Published versions: never changed. The newest is the one in use. */
+export const workflowVersions = sqliteTable(
+  "workflow_versions",
+  {
+    workflowId: text("workflow_id").notNull(),
+    /** Counts the versions of the workflow, from 1. */
+    number: integer("number").notNull(),
+    name: text("name").notNull(),
+    /** With copies of the crews and agents that it names. */
+    graph: text("graph").notNull(),
+    /** The roles that it uses, as JSON. */
+    roles: text("roles").notNull(),
+    /** What it may not use, as in `workflows`. */
+    withheld: text("withheld").notNull().default("[]"),
+    /** Texts of it that came with files (`ForeignText`), as JSON; null where there are none. */
+    foreignText: text("foreign_text"),
+    note: text("note").notNull().default(""),
+    /** Who published it, as the audit names them. */
+    by: text("by").notNull(),
+    /** SHA-256 of graph, roles, permissions and foreign texts, hex. */
+    hash: text("hash").notNull(),
+    /** How its tests went when it was published, as JSON; null where it had none. */
+    tests: text("tests"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workflowId, t.number] })],
+);
+
+/** Drafts as they were before later edits. */
+export const restorePoints = sqliteTable(
+  "restore_points",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    workflowId: text("workflow_id").notNull(),
+    name: text("name").notNull(),
+    graph: text("graph").notNull(),
+    /** What it could not use, as in `workflows`. */
+    withheld: text("withheld").notNull(),
+    /** What came after it: edit | import | merge | replace | restore. */
+    reason: text("reason", { enum: ["edit", "import", "merge", "replace", "restore"] }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [index("restore_points_workflow").on(t.workflowId, t.createdAt)],
+);
+
+/** What starts runs of a workflow by itself. */
+export const triggers = sqliteTable(
+  "triggers",
+  {
+    id: text("id").primaryKey(),
+    workflowId: text("workflow_id").notNull(),
+    kind: text("kind", { enum: ["webhook", "schedule", "form", "workflow"] }).notNull(),
+    /** By the schema of its kind, as JSON. */
+    config: text("config").notNull(),
+    isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
+    /** SHA-256 of the key in its address, hex; null for kinds without an address. */
+    keyHash: text("key_hash").unique(),
+    /** The key itself, sealed, so that its address can be shown again. */
+    key: text("key"),
+    /** Signing secrets, sealed, as JSON; null where there are none. */
+    secret: text("secret"),
+    /** Of a schedule: the next planned time that has no fire yet. */
+    nextAt: integer("next_at"),
+    /** Fires in a row that failed. */
+    failures: integer("failures").notNull().default(0),
+    /** Why it was disabled by itself; null where a person did, or it is enabled. */
+    disabledReason: text("disabled_reason"),
+    /** Who saved it last, as the audit names them. */
+    by: text("by").notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [
+    index("triggers_workflow").on(t.workflowId),
+    index("triggers_next").on(t.nextAt).where(sql`${t.nextAt} is not null`),
+  ],
+);
+
+/** What triggers did, once for each planned time or delivery. */
+export const triggerFires = sqliteTable(
+  "trigger_fires",
+  {
+    triggerId: text("trigger_id").notNull(),
+    /** What makes it unique: the planned time, or the ID of the delivery. */
+    key: text("key").notNull(),
+    plannedAt: integer("planned_at").notNull(),
+    at: integer("at").notNull(),
+    /** pending: recorded, its run not started yet. buffered: waits for an earlier run to end. */
+    status: text("status", {
+      enum: ["pending", "buffered", "started", "skipped", "missed", "failed"],
+    }).notNull(),
+    /** The input of its run while it is pending or buffered, as JSON. */
+    input: text("input"),
+    runId: text("run_id"),
+    /** Why no run started, in a sentence. */
+    reason: text("reason"),
+    /** SHA-256 of the body of a delivery, hex; null for other fires. */
+    bodyHash: text("body_hash"),
+    /** Of a form page: who sent it, and from which address, as keyed hashes. */
+    visitor: text("visitor"),
+    address: text("address"),
+    /** How many ended runs led to this fire, one through another. */
+    depth: integer("depth").notNull().default(0),
+    /** Whether a person tried the trigger out: the fire says nothing of how it works by itself. */
+    isTest: integer("is_test", { mode: "boolean" }).notNull().default(false),
+  },
+  (t) => [
+    primaryKey({ columns: [t.triggerId, t.key] }),
+    index("trigger_fires_order").on(t.triggerId, t.plannedAt),
+    index("trigger_fires_body").on(t.triggerId, t.bodyHash).where(sql`${t.bodyHash} is not null`),
+    index("trigger_fires_open").on(t.status).where(sql`${t.status} in ('pending', 'buffered')`),
+  ],
+);
+
+/** Named secrets, which tools and nodes use by name. */
+export const secrets = sqliteTable("secrets", {
+  name: text("name").primaryKey(),
+  /** AES-256-GCM record of the value, bound to its name. */
+  value: text("value").notNull(),
+  hint: text("hint"),
+  /** JSON array of the hosts that it may be sent to. */
+  hosts: text("hosts").notNull(),
+  /** JSON array of the workflows that may use it; null: all. */
+  workflows: text("workflows"),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+/** Values that runs read under `vars.`; a workflow's own replace those of the installation. */
+export const variables = sqliteTable(
+  "variables",
+  {
+    /** "" for the installation. */
+    workflowId: text("workflow_id").notNull().default(""),
+    name: text("name").notNull(),
+    /** JSON. */
+    value: text("value").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workflowId, t.name] })],
+);
+
 export const roles = sqliteTable("roles", {
   name: text("name").primaryKey(),
   content: text("role").notNull(),
@@ -94,6 +236,12 @@ export const runs = sqliteTable(
     parentRun: text("parent_run"),
     parentActivation: text("parent_activation"),
     parentItem: integer("parent_item"),
+    /** The published version that it runs; null where it runs the draft. */
+    workflowVersion: integer("workflow_version"),
+    /** The trigger that started it. */
+    triggerId: text("trigger_id"),
+    /** Who started it, as JSON; null in older runs. */
+    startedBy: text("started_by"),
     /** Set while the run lies in the bin. */
     deletedAt: integer("deleted_at"),
   },
@@ -102,6 +250,7 @@ export const runs = sqliteTable(
     index("runs_parent")
       .on(t.parentRun, t.parentActivation, t.parentItem)
       .where(sql`${t.parentRun} is not null`),
+    index("runs_trigger").on(t.triggerId, t.status).where(sql`${t.triggerId} is not null`),
     index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
     index("runs_created").on(t.createdAt),
     index("runs_workflow").on(t.workflowId, t.createdAt),
@@ -263,6 +412,13 @@ export const apiTokens = sqliteTable("api_tokens", {
   createdAt: integer("created_at").notNull(),
   lastUsedAt: integer("last_used_at"),
   revokedAt: integer("revoked_at"),
+  /** JSON array of scopes; null: all. */
+  scopes: text("scopes"),
+  /** JSON array of the workflows that it may see and use; null: all. */
+  workflows: text("workflows"),
+  expiresAt: integer("expires_at"),
+  /** Whether input sent with it counts as its owner's own words. Tokens from before scopes do. */
+  isTrusted: integer("is_trusted", { mode: "boolean" }).notNull().default(true),
 });
 
 export const sessions = sqliteTable("sessions", {

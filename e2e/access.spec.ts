@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "./app";
+import { expect, test } from "./support/app";
 
 const PASSWORD = "correct horse battery";
 

@@ -1,5 +1,5 @@
-import { api, expect, overflow, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { api, expect, overflow, test } from "./support/app";
+import { agent, edge, end, file, start } from "./support/run-graphs";
 
 const place = (column: number) => ({ ui: { x: column * 320, y: 0 } });
 

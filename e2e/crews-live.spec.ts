@@ -1,6 +1,6 @@
 import type { Locator, Page } from "@playwright/test";
-import { type App, expect, openCrew, openQuestion, saved, settings, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { type App, expect, openCrew, openQuestion, saved, settings, test } from "./support/app";
+import { agent, edge, end, file, start } from "./support/run-graphs";
 
 /** Opens a template, takes its example inputs, and starts it. */
 async function play(app: App, page: Page, template: string): Promise<void> {

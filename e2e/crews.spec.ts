@@ -1,4 +1,4 @@
-import { api, expect, saved, settings, test } from "./app";
+import { api, expect, saved, settings, test } from "./support/app";
 
 const GRAPH = {
   graph_id: "with_crew",

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "./app";
+import { expect, test } from "./support/app";
 
 /** Counts n up from 0 until it is 4, then goes one of two ways by it. */
 const counting = {

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
-import { expect, saved, test } from "./app";
+import { expect, saved, test } from "./support/app";
 
 const focusedCard = (page: Page, name: string) =>
   expect(page.getByRole("article", { name, exact: true })).toBeFocused();

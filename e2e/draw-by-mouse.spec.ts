@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { type App, expect, saved, settings, test } from "./app";
+import { type App, expect, saved, settings, test } from "./support/app";
 
 const canvas = (page: Page) => page.getByRole("application");
 

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, settings, test } from "./app";
+import { expect, settings, test } from "./support/app";
 
 /** The screen position of a point on the line with this name, at a fraction of its length. */
 function pointOn(page: Page, name: string, share: number): Promise<{ x: number; y: number }> {

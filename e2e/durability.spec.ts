@@ -5,8 +5,8 @@ import { expect, test } from "@playwright/test";
 import Database from "better-sqlite3";
 import type { RunEvent } from "@/server/domain/run/events";
 import { sized } from "@/server/testing/thorough";
-import { startModelServer } from "./model-server";
-import { freePort, TroupeProcess } from "./troupe-process";
+import { startModelServer } from "./support/model-server";
+import { freePort, TroupeProcess } from "./support/troupe-process";
 
 const KILLS = Number(process.env.TROUPE_KILLS ?? sized(2, 20));
 const RUNS_AT_ONCE = 3;

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "@playwright/test";
-import { api, expect, fixture, saved, settings, test } from "./app";
-import { edge, end, file, start } from "./run-graphs";
+import { api, expect, fixture, saved, settings, test } from "./support/app";
+import { edge, end, file, start } from "./support/run-graphs";
 
 const APPROVAL = fixture("simple-approval-workflow.json");
 

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
-import { type App, expect, openCrew, test } from "./app";
-import { edge, end, file, start } from "./run-graphs";
+import { type App, expect, openCrew, test } from "./support/app";
+import { edge, end, file, start } from "./support/run-graphs";
 
 // What strangers write may tell a browser to load something, and so carry off what an agent knows. Here a hostile
 // search service answers with such texts and a model repeats them wherever it can; the service counts who comes.

@@ -1,4 +1,4 @@
-import { expect, test } from "./app";
+import { expect, test } from "./support/app";
 
 test("a first visit leads to a completed run", async ({ app, page }) => {
   await app.startFresh();

@@ -1,8 +1,8 @@
 import type { Page } from "@playwright/test";
-import { expect, openQuestion, test } from "./app";
-import { startMcpServer } from "./mcp-server";
-import { edge, end, file, start } from "./run-graphs";
-import type { TroupeProcess } from "./troupe-process";
+import { expect, openQuestion, test } from "./support/app";
+import { startMcpServer } from "./support/mcp-server";
+import { edge, end, file, start } from "./support/run-graphs";
+import type { TroupeProcess } from "./support/troupe-process";
 
 // On a server whose operator allows the host of an MCP server, and which has a real model service, so that the demo
 // answers nothing.

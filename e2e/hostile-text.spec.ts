@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { api, expect, openCrew, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { api, expect, openCrew, test } from "./support/app";
+import { agent, edge, end, file, start } from "./support/run-graphs";
 
 // Whatever people, files, models and tools write is text: it stands where it is shown, letter by letter, and does nothing.
 

@@ -1,4 +1,4 @@
-import { api, expect, overflow, test } from "./app";
+import { api, expect, overflow, test } from "./support/app";
 
 /** A crew of one, whose task begins once a person agrees. */
 const asking = (name: string) => ({

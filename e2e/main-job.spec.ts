@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type App, api, expect, settings, test } from "./app";
+import { type App, api, expect, settings, test } from "./support/app";
 
 const FILE = path.join(import.meta.dirname, "fixtures", "simple-approval-workflow.json");
 const REQUEST = "Please approve my vacation for next week.";

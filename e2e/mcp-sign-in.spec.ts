@@ -1,5 +1,5 @@
 import { newAuthorizationServer, newGuardedServer } from "../server/tools/mcp/testing/guarded-server";
-import { expect, test } from "./app";
+import { expect, test } from "./support/app";
 
 // Signing in at an MCP server, at a stand-in for an authorization server.
 

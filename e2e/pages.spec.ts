@@ -1,4 +1,4 @@
-import { api, expect, test } from "./app";
+import { api, expect, test } from "./support/app";
 
 // What these pages do is tested where they are (components/*/*.test.tsx); how they look to everybody needs a browser.
 

@@ -1,5 +1,5 @@
-import { api, expect, overflow, settings, test } from "./app";
-import { edge, end, file, start } from "./run-graphs";
+import { api, expect, overflow, settings, test } from "./support/app";
+import { edge, end, file, start } from "./support/run-graphs";
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { expect, test } from "./app";
+import { expect, test } from "./support/app";
 
 // What every answer of the server carries, whatever kind of answer it is, and what its door does not let in.
 

@@ -1,4 +1,4 @@
-import { api, expect, test } from "./app";
+import { api, expect, test } from "./support/app";
 
 test("leaving unsaved changes asks for confirmation and then continues to the original target", async ({
   app,

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { api, expect, saved, settings, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { api, expect, saved, settings, test } from "./support/app";
+import { agent, edge, end, file, start } from "./support/run-graphs";
 
 /** The panel beside the drawing of a run. */
 const panel = (page: Page) => page.getByRole("complementary", { name: "Run details" });

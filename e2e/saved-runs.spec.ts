@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { api, expect, test } from "./app";
-import { agent, edge, end, file, start } from "./run-graphs";
+import { api, expect, test } from "./support/app";
+import { agent, edge, end, file, start } from "./support/run-graphs";
 
 const echoWorkflow = (text: string) =>
   file(

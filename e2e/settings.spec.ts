@@ -1,4 +1,4 @@
-import { api, expect, test } from "./app";
+import { api, expect, test } from "./support/app";
 
 test("a token is shown once and can be revoked, the theme persists, and the palette opens a workflow", async ({
   app,

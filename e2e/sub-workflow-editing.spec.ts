@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { api, expect, saved, settings, test } from "./app";
+import { api, expect, saved, settings, test } from "./support/app";
 
 const node = (id: string, x: number, y: number, more: object) => ({ id, ui: { x, y }, ...more });
 const edge = (source_node_id: string, target_node_id: string) => ({

@@ -20,12 +20,13 @@ import {
 const PROGRAMS = {
   run: "workflow",
   explain: "workflow",
+  deploy: "workflow",
   verify: "verify-main",
   backup: "backup-main",
   restore: "backup-main",
 };
 /** Commands of programs that have several. */
-const NAMED = new Set(["explain", "backup", "restore"]);
+const NAMED = new Set(["explain", "deploy", "backup", "restore"]);
 
 const HELP = `Troupe: workflows of AI agents on a canvas.
 
@@ -33,6 +34,7 @@ const HELP = `Troupe: workflows of AI agents on a canvas.
   troupe run FILE               Run a workflow file in the terminal. See troupe run --help.
   troupe run import PATH        Preview what files of another framework would import.
   troupe run test FILE          Run the tests in a workflow file.
+  troupe deploy FILE --to URL   Publish a workflow file on another Troupe. See troupe deploy --help.
   troupe explain CODE           Explain an error code: cause and fix.
   troupe verify [FOLDER]        Check that the logs of all runs are unchanged.
   troupe backup FILE            Write all data to one file, also while Troupe runs. [--with-key] [--force]
@@ -46,8 +48,8 @@ Settings such as PORT and TROUPE_PASSWORD come from the environment, or from .en
 await ensureNode();
 const [first = "start", ...rest] = process.argv.slice(2);
 const isHelp = (word) => word === "--help" || word === "-h";
-// `run` and `explain` have help of their own.
-const hasOwnHelp = first === "run" || first === "explain";
+// These have help of their own.
+const hasOwnHelp = ["run", "explain", "deploy"].includes(first);
 if (first === "help" || isHelp(first) || (rest.some(isHelp) && !hasOwnHelp)) process.stdout.write(HELP);
 else if (["--version", "-v"].includes(first)) {
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));

@@ -17,6 +17,7 @@ import { refusesRequest } from "@/server/access/requests/request-filter";
 import { handlers } from "@/server/handlers";
 import { LIMITS } from "@/server/limits";
 import { log, logConsole } from "@/server/log";
+import { testUntested } from "@/server/operations/workflows/published-tests";
 import { type Container, getServices } from "@/server/services";
 import { originOf, readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
@@ -96,6 +97,7 @@ export async function boot(): Promise<void> {
     troupe.watchdog?.start();
     recoverOnceServing(troupe);
     troupe.notifier.start();
+    testUntested(troupe);
     troupe.host.watchers.watch(() => troupe.notifier.wake());
     globalThis.__troupeUp?.();
   } catch (error) {
@@ -107,7 +109,11 @@ export async function boot(): Promise<void> {
  * Takes up the runs that had not ended once the server answers, so that a person reaches it whatever they do to it.
  * Where no start script says when that is, as in development, after a while.
  */
-function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster">): void {
+function recoverOnceServing({
+  host,
+  cluster,
+  triggers,
+}: Pick<Container, "host" | "cluster" | "triggers">): void {
   let isDone = false;
   const recover = () => {
     if (isDone || host.isDraining) return;
@@ -116,6 +122,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
     try {
       const taken = host.recover();
       cluster.start();
+      triggers.start();
       if (taken > 0) log("info", `Resuming ${taken} unfinished ${taken === 1 ? "run" : "runs"}.`);
     } catch (error) {
       isDone = false;
@@ -133,6 +140,7 @@ function recoverOnceServing({ host, cluster }: Pick<Container, "host" | "cluster
 function keepTidy(troupe: Container): void {
   const sweep = () => {
     emptyBin(troupe);
+    troupe.triggerStore.tidy();
     troupe.retention.sweep().then(
       (count) => {
         if (count > 0) log("info", `Deleted ${count} old ${count === 1 ? "run" : "runs"}.`);
@@ -180,8 +188,9 @@ function startError(error: unknown): string {
 
 /** Lets everything end in turn, and leaves. What cannot end is told, and keeps nothing after it open. */
 async function shutDown(code: number): Promise<void> {
-  const { cluster, host, workerPort, notifier, toolSources, db } = getServices();
+  const { cluster, host, workerPort, notifier, toolSources, triggers, db } = getServices();
   cluster.stop();
+  triggers.stop();
   for (const end of [
     () => host.drain(DRAIN_MS),
     () => workerPort.close(),

@@ -62,6 +62,7 @@ const CAPABILITIES: readonly Capability[] = [
   { name: "Judges", word: "judge" },
   { name: "Share", word: "share" },
   { name: "Signals", word: "signal" },
+  { name: "Versions", word: "version" },
 ];
 
 const files = Object.entries(LAYERS).flatMap(([layer, folder]) =>

@@ -10,6 +10,6 @@ test.each(Object.keys(handlers) as (keyof typeof handlers)[])(
       body: "{}",
     });
     const answer = handlers[name] as (request: Request, file: unknown) => Promise<Response>;
-    expect((await answer(request, { run_id: "r", path: ["f"] })).status).toBe(421);
+    expect((await answer(request, { run_id: "r", path: ["f"], key: "k" })).status).toBe(421);
   },
 );

@@ -5,18 +5,31 @@ import { inStreamPlace } from "@/server/access/requests/streams";
 import { signIn, signOut } from "@/server/access/sign-in";
 import { downloadFile } from "@/server/api/download-file";
 import { appRouter } from "@/server/api/root";
+import { formPage, serveForm } from "@/server/http-api/forms";
 import { serveOffline } from "@/server/http-api/offline";
-import { serve } from "@/server/http-api/serve";
+import { errorResponse, rejectionFor, serve } from "@/server/http-api/serve";
+import { serveHook } from "@/server/http-api/webhooks";
 import { LIMITS } from "@/server/limits";
 import { log } from "@/server/log";
+import { servicesFor } from "@/server/operations/limited";
+import { authorize } from "@/server/operations/operation";
 import { getServices } from "@/server/services";
 
-/** One function per route under /api. Each checks the request with the guard before anything else. */
+/** One function per route under /api, /hooks and /p. Each checks the request with the guard before anything else. */
 export const handlers = {
   signIn,
   signOut,
   offline: serveOffline,
   api: (request: Request) => serve(request, { services: getServices }),
+
+  /** A delivery to a webhook. */
+  hook: (request: Request, { key }: { key: string }) => serveHook(request, key, getServices),
+
+  /** What visitors see of a form; null if there is none with this key. */
+  formPage: (key: string, cookies: string | null) => formPage(getServices(), key, cookies),
+
+  /** What the page of a form sends. */
+  form: (request: Request, { key }: { key: string }) => serveForm(request, key, getServices),
 
   async trpc(original: Request): Promise<Response> {
     const passed = await guard(original, { authScheme: "app", maxBytes: LIMITS.body.import });
@@ -41,12 +54,17 @@ export const handlers = {
     const passed = await guard(original, { authScheme: "app" });
     if (passed instanceof Response) return passed;
     const version = Number(new URL(original.url).searchParams.get("version"));
-    return downloadFile(
-      getServices(),
-      run_id,
-      path.map(decoded),
-      Number.isInteger(version) && version > 0 ? version : undefined,
-    );
+    try {
+      authorize("read", passed.principal);
+      return downloadFile(
+        servicesFor(getServices(), passed.principal),
+        run_id,
+        path.map(decoded),
+        Number.isInteger(version) && version > 0 ? version : undefined,
+      );
+    } catch (error) {
+      return errorResponse(rejectionFor(error, "GET a file"));
+    }
   },
 };
 

@@ -15,7 +15,23 @@ export const LIMITS = {
     kept: 1_000,
   },
   /** Requests a second, and how many may come at once. */
-  rate: { app: { perSecond: 50, burst: 200 }, api: { perSecond: 200, burst: 2_000 } },
+  rate: {
+    app: { perSecond: 50, burst: 200 },
+    api: { perSecond: 200, burst: 2_000 },
+    /** For each webhook, and for each address that sends to any. */
+    hook: { perSecond: 50, burst: 1_000 },
+  },
+  /**
+   * Deliveries to webhooks. `fields`: of a form; `pending`: of one webhook, recorded before their runs start; `waiting`: for the
+   * end of their run, of all webhooks.
+   */
+  hooks: { bodyBytes: 1024 * 1024, fields: 2_000, pending: 1_000, waiting: 200, waitMs: 60_000 },
+  /** Form pages. `passwordTries`: from one address, and by everybody. */
+  forms: {
+    bodyBytes: 1024 * 1024,
+    passwordLength: 200,
+    passwordTries: { perAddress: { perSecond: 1 / 30, burst: 5 }, perForm: { perSecond: 1, burst: 30 } },
+  },
   /** Open event streams. A browser opens at most six by itself; behind HTTP/2 each tab has one or two. */
   streams: { perProcess: 1_000, heartbeatMs: 15_000, stuckMs: 45_000 },
   /** One HTTP server for all; applied to the sockets. */

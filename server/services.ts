@@ -23,6 +23,7 @@ import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/fork/fork-launch";
 import { Host } from "@/server/runner/lifecycle/host";
 import { newLauncher } from "@/server/runner/lifecycle/launch";
+import { usedBy } from "@/server/runner/lifecycle/workflow-version";
 import { TestGates } from "@/server/runner/scenario/run-suite";
 import { newScratchTools } from "@/server/scratch-tools";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/secrets/redact";
@@ -48,8 +49,12 @@ import { newRunningMarker } from "@/server/store/runs/running-marker";
 import { newRunStore } from "@/server/store/runs/runs";
 import { keepResult } from "@/server/store/runs/tool-results";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
+import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
+import { newTriggerStore } from "@/server/store/triggers";
+import { newVariableStore } from "@/server/store/variables";
 import { newWatchdog } from "@/server/store/watchdog";
+import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
@@ -57,6 +62,7 @@ import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { newToolSources } from "@/server/tools/sources";
+import { newTriggers } from "@/server/triggers/triggers";
 
 export type Container = ReturnType<typeof newServices>;
 
@@ -67,6 +73,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const installation = installationRules(settings);
   const sealer = newSealer(options.dataDir, env);
   const workflows = new WorkflowStore(db);
+  const versions = newWorkflowVersions(db);
   const crews = newCrewStore(db);
   const agents = newAgentStore(db);
   const library: Library = {
@@ -84,6 +91,9 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     offlineFetch: newOfflineFetch({ pace: demoPace }),
     ...defined({ gates: workerPort.gates }),
   });
+  const secrets = newSecretStore(db, sealer);
+  secrets.load();
+  const variables = newVariableStore(db);
   const workspace = new WorkspaceStore(db);
   const memories = new MemoryStore(db);
   const audit = newAuditStore(db, Date.now, redact);
@@ -95,7 +105,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     builtinTools({
       workspace,
       memories,
-      web: { fetch: publicFetch },
+      web: { fetch: publicFetch, openSecret: secrets.open },
       search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
     }),
   );
@@ -121,6 +131,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   const tools = newToolHost({
     registry,
     keep,
+    redact: redactJson,
     forget: (place) => memories.forget(place),
     role: (name) => roles.find(name)?.role,
     matches: matchesSafely,
@@ -173,6 +184,28 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       runs: settings.TROUPE_KEEP_RUNS ?? null,
     },
   });
+  const launcher = newLauncher({
+    workflows,
+    roles,
+    library,
+    versions,
+    secrets,
+    variables,
+    models,
+    runs,
+    host,
+    installation,
+  });
+  const triggerStore = newTriggerStore(db, sealer);
+  const triggers = newTriggers({
+    ...{ store: triggerStore, runs, watchers: host.watchers, startRun: launcher.startRun },
+    graphOf(workflowId) {
+      const draft = workflows.find(workflowId);
+      return draft && usedBy({ versions }, draft).graph;
+    },
+    ...{ redact: redactJson, log },
+    cancel: host.cancel.bind(host),
+  });
   return {
     db,
     retention,
@@ -180,6 +213,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     /** Acknowledged data must survive a power cut: await `disk.sync` first. */
     disk,
     workflows,
+    versions,
+    called: workflows,
     roles,
     /** The folder of roles that are read from files; null where nothing is kept on disk. */
     roleFolder,
@@ -207,6 +242,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     memories,
     audit,
     toolSettings,
+    secrets,
+    variables,
     mcpServers,
     registry,
     toolSources,
@@ -222,16 +259,10 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     engine,
     installation,
     ...newBisector(runs, tools),
-    ...newForkLauncher({ workflows, roles, library, models, runs, host }),
-    ...newLauncher({
-      workflows,
-      roles,
-      library,
-      models,
-      runs,
-      host,
-      installation,
-    }),
+    ...newForkLauncher({ workflows, roles, library, versions, secrets, variables, models, runs, host }),
+    ...launcher,
+    triggerStore,
+    triggers,
   };
 }
 

@@ -1,10 +1,12 @@
 import clsx from "clsx";
 import { TriangleAlert, Wrench } from "lucide-react";
+import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { PageLink } from "@/components/ui/page-link";
 import { calledBy } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/problems";
 import { errorHref } from "@/server/domain/text/doc-links";
 import { useEditorCommands } from "./commands";
+import { MoveToSecret } from "./dialogs/move-to-secret";
 import { useEditor } from "./editing/editor-store";
 import { useAllow } from "./use-grants";
 import type { ShownProblem } from "./use-problems";
@@ -24,7 +26,14 @@ export function ProblemActions({
     return node && calledBy(node);
   });
   // A grant belongs to this installation, not to the workflow, so undo doesn't cover it.
-  const repair = (one: Fix) => (one.kind === "allow" ? change({ allow: [one.key] }) : void commands.fix(one));
+  const repair = (one: Fix) => {
+    if (one.kind === "move_to_secret") move.open();
+    else if (one.kind === "allow") change({ allow: [one.key] });
+    else void commands.fix(one);
+  };
+  const move = useDialog((close) =>
+    fix?.kind === "move_to_secret" ? <MoveToSecret fix={fix} onClose={close} /> : null,
+  );
   return (
     <div className={clsx("flex flex-wrap items-center gap-1", className)}>
       {fix ? (
@@ -62,6 +71,7 @@ export function ProblemActions({
       >
         Learn more
       </PageLink>
+      {move.dialog}
     </div>
   );
 }

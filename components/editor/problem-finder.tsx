@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { startTransition, useEffect, useMemo } from "react";
 import { useCalledWorkflows } from "@/components/forms/use-callable-workflows";
+import { useVariables } from "@/components/forms/variables";
 import { useTrpc } from "@/components/trpc";
 import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -9,6 +10,7 @@ import type { CalledWorkflows } from "@/server/domain/graph/callable";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
+import { secretsOf } from "@/server/domain/library/capabilities";
 import { crewUses } from "@/server/domain/library/crew-use";
 import type { Library } from "@/server/domain/library/library";
 import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
@@ -61,6 +63,26 @@ function useCheckedWorkflows(graph: WorkflowGraph): CalledWorkflows | undefined 
   }, [workflows, asked, counts]);
 }
 
+/** The secrets of this installation; queried only if the workflow names any. */
+function useKnownSecrets(graph: WorkflowGraph): ProblemContext["secrets"] {
+  const id = useEditor((editor) => editor.id);
+  const isAsked = useMemo(
+    () => Object.values(graph.nodes).some((node) => secretsOf(node).length > 0),
+    [graph],
+  );
+  const { data } = useQuery(useTrpc().secrets.list.queryOptions(undefined, { enabled: isAsked }));
+  return useMemo(() => {
+    if (!data) return undefined;
+    const known = new Map(
+      data.map(({ name, hosts, workflows }) => [
+        name,
+        { hosts, isForThis: workflows === null || workflows.includes(id) },
+      ]),
+    );
+    return (name) => known.get(name);
+  }, [data, id]);
+}
+
 /** The prices, tools, crews and agents of this installation that the workflow refers to. */
 function useProblemContext(graph: WorkflowGraph): ProblemContext {
   const trpc = useTrpc();
@@ -79,6 +101,9 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
     return { crew: (id) => crewOf.get(id), agent: (id) => agentOf.get(id) };
   }, [namesCrews, crews, namesAgents, agents]);
   const workflows = useCheckedWorkflows(graph);
+  const secrets = useKnownSecrets(graph);
+  const known = useVariables(useEditor(({ id }) => id)).data;
+  const variables = useMemo(() => known && new Set(known.map(({ name }) => name)), [known]);
   return useMemo(
     () => ({
       isPriceKnown,
@@ -91,10 +116,12 @@ function useProblemContext(graph: WorkflowGraph): ProblemContext {
       ...(tools ? toolFacts(tools.tools) : {}),
       library,
       workflows,
+      secrets,
+      variables,
       withheld,
       delegatesMayKeepTools: tools?.delegates_may_keep_tools,
     }),
-    [isPriceKnown, tools, library, workflows, withheld],
+    [isPriceKnown, tools, library, workflows, secrets, variables, withheld],
   );
 }
 

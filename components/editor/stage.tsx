@@ -17,6 +17,7 @@ import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
+import { isStartNode } from "@/server/domain/graph/run-input";
 import { type EditorCommands, useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editing/editor-store";
 import { loneStart, placeOf } from "./editing/placing";
@@ -25,6 +26,7 @@ import { useIsInspectorShown } from "./inspector/use-is-inspector-shown";
 import { commandFor, drawingCommandFromAfar, pressInConnectMode, pressOnSelection } from "./keys";
 import { menuItems } from "./menu-items";
 import { type UiStore, useUi, useUiStore } from "./ui-store";
+import { ComparedBar, useComparedClasses } from "./versions/canvas-differences";
 
 /** Asks for the first step while nothing follows the start. */
 function FirstStep() {
@@ -64,6 +66,19 @@ function FirstStepButton({ className, style }: { className: string; style?: Reac
   );
 }
 
+const TriggerCards = dynamic(
+  () => import("@/components/triggers/trigger-cards").then((m) => m.TriggerCards),
+  {
+    ssr: false,
+  },
+);
+
+function Triggers({ graph }: { graph: WorkflowGraph }) {
+  const id = useEditor((state) => state.id);
+  const start = Object.values(graph.nodes).find(isStartNode);
+  return start ? <TriggerCards workflowId={id} graph={graph} at={placeOf(graph, start.id)} /> : null;
+}
+
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
   ssr: false,
 });
@@ -99,9 +114,10 @@ export function Stage({ roles, marks }: StageProps) {
   const menu = useUi((state) => state.menu);
   const isFinding = useUi(({ find }) => find !== null);
   const workflows = useWorkflowNames(graph);
+  const compared = useComparedClasses();
   const dressing = useMemo(
-    () => ({ marks, workflows, classNames: connect ? targetClasses(graph, connect) : undefined }),
-    [marks, workflows, connect, graph],
+    () => ({ marks, workflows, classNames: connect ? targetClasses(graph, connect) : compared }),
+    [marks, workflows, connect, graph, compared],
   );
   const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
@@ -159,8 +175,10 @@ export function Stage({ roles, marks }: StageProps) {
         >
           {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
           <FirstStep />
+          <Triggers graph={graph} />
         </GraphCanvas>
         {viewModeSwitch}
+        <ComparedBar />
         {isFinding && <FindPanel />}
         <BreakpointList />
         {connect && <ConnectBar insetRight={inset.right} />}

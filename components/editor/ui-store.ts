@@ -61,6 +61,9 @@ export interface EditorUi {
   unfold: string | null;
   /** The nodes to move to a new workflow. */
   extract: readonly string[] | null;
+  /** The published version that the canvas is compared with. */
+  comparedWith: number | null;
+  isVersionsOpen: boolean;
   /** Nodes that were added here and never run: what is missing there is a to-do, not an error. */
   fresh: ReadonlySet<string>;
   /** Fields of such nodes that were focused and left; see `fieldKey`. */
@@ -90,6 +93,8 @@ export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
     runTo: null,
     unfold: null,
     extract: null,
+    comparedWith: null,
+    isVersionsOpen: false,
     fresh: new Set(),
     left: new Set(),
     isNew,

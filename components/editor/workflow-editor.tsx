@@ -54,6 +54,9 @@ const UnfoldDialog = dynamic(() => import("./dialogs/unfold-dialog").then((m) =>
 const ExtractDialog = dynamic(() => import("./dialogs/extract-dialog").then((m) => m.ExtractDialog), {
   ssr: false,
 });
+const VersionsDialog = dynamic(() => import("./versions/versions-dialog").then((m) => m.VersionsDialog), {
+  ssr: false,
+});
 const ImportDialog = dynamic(
   () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
   {
@@ -216,7 +219,11 @@ function Screen() {
           </div>
         </div>
         {isAtRest && roles && <ProblemFinder graph={graph} roles={roles} onFound={setFound} />}
-        <Dialogs roles={roles ?? NO_ROLES} onSettled={autosave.settled.bind(autosave)} />
+        <Dialogs
+          roles={roles ?? NO_ROLES}
+          flush={autosave.flush}
+          onSettled={autosave.settled.bind(autosave)}
+        />
         <TryOutDialogs flush={autosave.flush} />
         {importing.dialog}
         <Live announcer={announcer} />
@@ -227,15 +234,18 @@ function Screen() {
 
 function Dialogs({
   roles,
+  flush,
   onSettled,
 }: {
   roles: readonly RoleDefinition[];
+  flush: () => Promise<boolean>;
   onSettled: ComponentProps<typeof ConflictDialog>["onSettled"];
 }) {
   const isPicking = useUi(({ picker }) => picker !== null);
   const isConflict = useEditor(({ save }) => save.state === "conflict");
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isUnfolding = useUi(({ unfold }) => unfold !== null);
+  const isVersionsOpen = useUi((state) => state.isVersionsOpen);
   const isExtracting = useUi(({ extract }) => extract !== null);
   return (
     <>
@@ -244,6 +254,7 @@ function Dialogs({
       {hasIncoming && <IncomingDialog />}
       {isUnfolding && <UnfoldDialog />}
       {isExtracting && <ExtractDialog />}
+      {isVersionsOpen && <VersionsDialog flush={flush} />}
     </>
   );
 }

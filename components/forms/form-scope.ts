@@ -13,6 +13,8 @@ export interface FormScope {
   /** Keys that can exist when this node starts. */
   keys: readonly AvailableKey[];
   roles: readonly RoleDefinition[];
+  /** Names of the variables that its runs read; absent while they are unknown. */
+  variables?: readonly string[] | undefined;
   /** Changes the graph in one undoable step; absent if there is no graph to change. */
   change?: (label: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
 }

@@ -16,6 +16,7 @@ export type Asked = Capability & { had?: boolean };
 const KINDS: Record<CapabilityKind, string> = {
   tool: "Tools",
   host: "Addresses",
+  secret: "Secrets",
   model: "Models",
   code: "Programs",
   memory: "Persistent memory",

@@ -15,6 +15,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
+import { DisabledTriggers } from "./disabled-triggers";
 import { InboxFilter, type Narrowed } from "./inbox-filter";
 import { keyOf, type Question, QuestionItem, runOf } from "./question-item";
 import { useNoticePermission, useWantsNotices, wantNotices } from "./wants-notices";
@@ -63,6 +64,7 @@ export function InboxPage() {
       description="Everything waiting for a person, most urgent first. Runs resume as soon as you answer."
       actions={<BrowserNotices />}
     >
+      <DisabledTriggers />
       {inbox.error && !inbox.data ? (
         <LoadError what="questions" queries={[inbox]} />
       ) : inbox.data ? (

@@ -44,6 +44,7 @@ import { useReplay, WatchAgain } from "./replay/replay-button";
 import { useRun } from "./run-context";
 import { RunLocation } from "./run-location";
 import { useRunAgain } from "./start/run-again";
+import { StartedByLine } from "./started-by";
 import { runStatus } from "./status";
 
 const ShareDialog = dynamic(() => import("./past/share-dialog").then((m) => m.ShareDialog), { ssr: false });
@@ -90,6 +91,7 @@ export function RunHeader({
           </div>
           {/* Below the name there is room for it: the header keeps its height while it comes and goes. */}
           {isNarrow ? null : <RunLocation place={place} />}
+          <StartedByLine />
         </div>
       </div>
       {isNarrow ? <RunLocation place={place} className="order-4 w-full px-1" /> : null}

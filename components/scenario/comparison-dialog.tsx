@@ -1,7 +1,6 @@
 "use client";
 
-import { useMutation } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { JsonField } from "@/components/forms/schema/json-field";
 import { ErrorText } from "@/components/page/error-text";
@@ -18,6 +17,7 @@ import { type Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { ComparisonView } from "./comparison-view";
 import { isWhole, type Money, MoneyFields, moneyOf, NO_MONEY } from "./money-fields";
+import { useStoppable } from "./use-stoppable";
 import type { TestSummary } from "./use-tests";
 import { missingIn, newVariant, toVariant, type VariantDraft, VariantRows } from "./variant-fields";
 
@@ -44,7 +44,7 @@ export function CompareDialog({
   const [money, setMoney] = useState(NO_MONEY);
   const [repeats, setRepeats] = useState(1);
   const [isChecked, setChecked] = useState(false);
-  const { run, stop } = useComparison();
+  const { run, stop } = useStoppable(useTrpcClient().tests.compare.mutate);
   const error = errorOf(variants, inputs, money);
   const begin = () => {
     setChecked(true);
@@ -105,24 +105,6 @@ export function CompareDialog({
       )}
     </Dialog>
   );
-}
-
-/** A comparison that can be stopped, and stops when the dialog closes, to save money. */
-function useComparison() {
-  const { compare } = useTrpcClient().tests;
-  const abort = useRef<AbortController | null>(null);
-  useEffect(() => () => abort.current?.abort(), []);
-  const run = useMutation({
-    mutationFn: (request: Parameters<typeof compare.mutate>[0]) => {
-      abort.current = new AbortController();
-      return compare.mutate(request, { signal: abort.current.signal });
-    },
-  });
-  const stop = () => {
-    abort.current?.abort();
-    run.reset();
-  };
-  return { run, stop };
 }
 
 function Running({ times }: { times: number }) {

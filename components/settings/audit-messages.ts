@@ -92,6 +92,17 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
     more: (about) => [SERVICE_LABELS[text(about, "service")] ?? false, at(about), key(about)],
   },
   search_service_removed: { title: (about) => `Removed the ${search(about)} service` },
+  secret_added: {
+    title: (about) => `Added the secret ${text(about, "secret")}`,
+    more: (about) => [`for ${named(list(about, "hosts"))}`],
+  },
+  secret_changed: {
+    title: (about) => `Changed the secret ${text(about, "secret")}`,
+    more: (about) => [`for ${named(list(about, "hosts"))}`, about.value === "replaced" && "value replaced"],
+  },
+  secret_removed: { title: (about) => `Deleted the secret ${text(about, "secret")}` },
+  variable_set: { title: (about) => `Set the variable ${text(about, "variable")}` },
+  variable_removed: { title: (about) => `Deleted the variable ${text(about, "variable")}` },
   notices_changed: {
     title: (about) => `Set up ${channel(about)} notifications`,
     more: (about) => [at(about), switched(about)],
@@ -160,6 +171,14 @@ const AUDIT_TEXTS: Record<AuditKind, AuditText> = {
       list(about, "allowed").length > 0 && `allowed ${named(list(about, "allowed"))}`,
       list(about, "withheld").length > 0 && `withheld ${named(list(about, "withheld"))}`,
     ],
+  },
+  trigger_added: { title: (about) => `Added a trigger (${text(about, "kind")})` },
+  trigger_changed: { title: (about) => `Changed a trigger (${text(about, "kind")})` },
+  trigger_removed: { title: (about) => `Deleted a trigger (${text(about, "kind")})` },
+  trigger_key_replaced: { title: (about) => `Replaced the key of a trigger (${text(about, "kind")})` },
+  trigger_secrets_changed: { title: (about) => `Changed the secrets of a trigger (${text(about, "kind")})` },
+  workflow_published: {
+    title: (about) => `Published version ${text(about, "version")} of ${text(about, "workflow")}`,
   },
   question_answered: {
     title: (about) =>

@@ -1,8 +1,8 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, onTestFinished, test } from "vitest";
 import { openPage } from "@/components/testing/page";
-import { startModelServer } from "@/e2e/model-server";
-import { freePort } from "@/e2e/troupe-process";
+import { startModelServer } from "@/e2e/support/model-server";
+import { freePort } from "@/e2e/support/troupe-process";
 import { settingsTable } from "@/server/settings";
 import { SETTINGS_SECTIONS } from "./sections";
 import { SettingsPage } from "./settings-page";
@@ -30,7 +30,7 @@ test("settings show what is running and which environment variables apply", asyn
 test("the audit log is filtered and paginated, and can't be modified", async () => {
   const { person, show, ask } = open();
   for (let round = 0; round < 12; round++) {
-    const { id } = await ask.access.createToken({ name: `Token ${round}` });
+    const { id } = await ask.access.createToken({ name: `Token ${round}`, scopes: ["read"] });
     if (round < 11) await ask.access.revokeToken({ id });
   }
   show();

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { Variables } from "@/components/forms/variables";
 import { Page } from "@/components/page/page";
 import { setTheme, useTheme } from "@/components/page/theme";
 import { themes } from "@/components/page/themes";
@@ -16,6 +17,7 @@ import { AuditSection } from "./audit-section";
 import { EngineSection } from "./engine-section";
 import { NoticesSection } from "./notices-section";
 import { ProvidersSection } from "./providers-section";
+import { SecretsSection } from "./secrets-section";
 import { SETTINGS_SECTIONS, type SettingsSection } from "./sections";
 import { StorageSection } from "./storage-section";
 import { TokensSection } from "./tokens-section";
@@ -49,6 +51,17 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
           </Section>
           <Section id="tokens">
             <TokensSection apiBase={info.data?.api_base} />
+          </Section>
+          <Section id="secrets">
+            <SecretsSection />
+          </Section>
+          <Section id="variables">
+            <Panel
+              title="Variables"
+              description="Values that all workflows can read, for example as {{vars.NAME}}. Runs in progress keep theirs."
+            >
+              <Variables workflowId={null} />
+            </Panel>
           </Section>
           <Section id="appearance">
             <Panel title="Appearance" description="Applies to this browser." actions={<ThemeSwitch />} />

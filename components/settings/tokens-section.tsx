@@ -2,17 +2,15 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
-import { FormDialog } from "@/components/forms/form-dialog";
 import { type Answers, toApiError, useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { TextField } from "@/components/ui/input/text-field";
 import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { Panel } from "@/components/ui/panel";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import { SecretDialog } from "./secret-dialog";
+import { SCOPES } from "@/server/domain/base/scopes";
+import { TokenDialog } from "./token-dialog";
 
 type Token = Answers["access"]["tokens"][number];
 
@@ -22,7 +20,7 @@ export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
   const refresh = useInvalidate("access");
   const tokens = useQuery(trpc.access.tokens.queryOptions());
   const creation = useDialog((close) => (
-    <CreateToken
+    <TokenDialog
       onClose={() => {
         close();
         void refresh();
@@ -97,6 +95,7 @@ function TokenRow({ token }: { token: Token }) {
             ", never used"
           )}
         </span>
+        <span className="block text-[13px] text-ink-2">{rightsOf(token)}</span>
       </span>
       <Button size="sm" variant="ghost" aria-label={`Revoke ${token.name}`} onClick={revocation.open}>
         Revoke
@@ -106,37 +105,14 @@ function TokenRow({ token }: { token: Token }) {
   );
 }
 
-function CreateToken({ onClose }: { onClose: () => void }) {
-  const trpc = useTrpc();
-  const [name, setName] = useState("");
-  const create = useMutation(trpc.access.createToken.mutationOptions({ onError: () => {} }));
-  const token = create.data?.token;
-  if (token)
-    return (
-      <SecretDialog
-        what="token"
-        secret={token}
-        description="It grants full access: read, change and run everything."
-        onClose={onClose}
-      />
-    );
-  return (
-    <FormDialog
-      title="Create token"
-      submit="Create token"
-      isIncomplete={!name.trim()}
-      mutation={create}
-      onSubmit={() => create.mutate({ name: name.trim() })}
-      onClose={onClose}
-    >
-      <TextField
-        label="Name"
-        value={name}
-        onValueChange={setName}
-        maxLength={80}
-        placeholder="Nightly report"
-        hint="What this token is for"
-      />
-    </FormDialog>
-  );
+/** "Read, run; 2 workflows; trusted input; expires on 31 Dec 2030" */
+function rightsOf({ scopes, workflows, expires_at, is_trusted }: Token): string {
+  const date = new Date(expires_at ?? 0).toLocaleDateString("en-GB", { dateStyle: "medium" });
+  const names = scopes.join(", ");
+  return [
+    scopes.length === SCOPES.length ? "Full access" : `${names.charAt(0).toUpperCase()}${names.slice(1)}`,
+    ...(workflows === null ? [] : [workflows.length === 1 ? "1 workflow" : `${workflows.length} workflows`]),
+    ...(is_trusted ? ["trusted input"] : []),
+    expires_at === null ? "never expires" : `${expires_at <= Date.now() ? "expired" : "expires"} on ${date}`,
+  ].join("; ");
 }

@@ -7,7 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { npmCommand } from "../../scripts/prepare.mjs";
-import { freePort, TroupeProcess } from "../troupe-process";
+import { freePort, TroupeProcess } from "../support/troupe-process";
 import { ROLE_OF_WALK, walkFile } from "./walk-file";
 
 const PATIENCE_MS = 30_000;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
+import { SCOPES } from "@/server/domain/base/scopes";
+import { hashOf } from "@/server/store/tokens";
 import { newAccess } from "./current";
 import { inStreamPlace, takeStream } from "./requests/streams";
 import { signIn, signOut } from "./sign-in";
@@ -29,7 +31,9 @@ test("every procedure rejects a caller who isn't signed in", async () => {
 
 test("an API token can neither create nor list tokens", async () => {
   const program = appRouter.createCaller({ principal: { kind: "token", id: "t" }, troupe: {} as never });
-  await expect(program.access.createToken({ name: "more" })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  await expect(program.access.createToken({ name: "more", scopes: ["read"] })).rejects.toMatchObject({
+    code: "FORBIDDEN",
+  });
   await expect(program.access.tokens()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
@@ -40,9 +44,13 @@ describe("API tokens", () => {
   test("a token is valid until it is revoked, and isn't stored in plain text", async () => {
     const db = emptyDb();
     const access = newAccess(db, {});
-    const { id, token } = access.tokens.create("CI");
+    const { id, token } = access.tokens.create("CI", {
+      ...{ scopes: ["read", "run"], workflows: ["wf_1"], expires_at: null, is_trusted: false },
+    });
     expect(token).toMatch(/^wf_[\w-]{43}$/);
-    expect(await access.tokenOf(bearer(token))).toEqual({ kind: "token", id });
+    expect(await access.tokenOf(bearer(token))).toEqual({
+      ...{ kind: "token", id, scopes: ["read", "run"], workflows: ["wf_1"], isTrusted: false },
+    });
     expect(access.tokens.list()).toMatchObject([{ id, name: "CI", hint: token.slice(-4) }]);
     expect(access.tokens.list()[0]?.last_used_at).toBeGreaterThan(0);
     expect(db.$client.serialize().includes(Buffer.from(token))).toBe(false);
@@ -53,6 +61,30 @@ describe("API tokens", () => {
     expect(access.tokens.list()).toEqual([]);
   });
 
+  test("a token is refused from the moment it expires", async () => {
+    const db = emptyDb();
+    const access = newAccess(db, {});
+    const make = (expires_at: number) =>
+      access.tokens.create("CI", { scopes: ["read"], workflows: null, expires_at, is_trusted: false });
+    const [past, later] = [make(Date.now()), make(Date.now() + 60_000)];
+    expect(await access.tokenOf(bearer(past.token))).toBeNull();
+    expect(await access.tokenOf(bearer(later.token))).toMatchObject({ id: later.id });
+    expect(access.tokens.list().map(({ id }) => id)).toContain(past.id);
+  });
+
+  test("a token from before scopes keeps all of them, for every workflow, and is trusted", async () => {
+    const db = emptyDb();
+    const access = newAccess(db, {});
+    db.$client
+      .prepare(
+        "insert into api_tokens (id, name, hash, hint, created_at) values ('old', 'Old', ?, 'old!', 1)",
+      )
+      .run(hashOf("wf_old"));
+    expect(await access.tokenOf(bearer("wf_old"))).toEqual({
+      ...{ kind: "token", id: "old", scopes: SCOPES, isTrusted: true },
+    });
+  });
+
   test("a token can come from the environment; without it, no token is valid", async () => {
     const access = newAccess(emptyDb(), { TROUPE_API_TOKEN: "a token of my own" });
     expect(await access.tokenOf(bearer("a token of my own"))).toBeNull();
@@ -60,6 +92,7 @@ describe("API tokens", () => {
     expect(await spaceless.tokenOf(bearer("a-token-of-my-own"))).toEqual({
       kind: "token",
       id: "environment",
+      isTrusted: true,
     });
     for (const guess of ["", "a-token-of-my-ow", "undefined", "null", "x".repeat(500)])
       expect(await spaceless.tokenOf(bearer(guess))).toBeNull();

@@ -1,6 +1,7 @@
 import "server-only";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Db } from "@/db/open";
+import { defined } from "@/server/domain/base/defined";
 import { type Env, settingsTable } from "@/server/settings";
 import { newAuditStore } from "@/server/store/audit";
 import { dataDir, getDb } from "@/server/store/current";
@@ -32,12 +33,17 @@ export function newAccess(db: Db, env: Env): Access {
     tokenOf(request): Principal | null {
       const token = /^Bearer +(\S{1,200})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
       if (!token) return null;
-      if (fromEnv && timingSafeEqual(sha256(token), fromEnv)) return { kind: "token", id: "environment" };
-      const id = tokens.recognise(token);
-      return id ? { kind: "token", id } : null;
+      if (fromEnv && timingSafeEqual(sha256(token), fromEnv)) return ENVIRONMENT;
+      const found = tokens.recognise(token);
+      if (!found) return null;
+      const { id, scopes, workflows, is_trusted: isTrusted } = found;
+      return { kind: "token", id, scopes, isTrusted, ...defined({ workflows: workflows ?? undefined }) };
     },
   };
 }
+
+/** The operator's own token, which can do everything. */
+const ENVIRONMENT: Principal = { kind: "token", id: "environment", isTrusted: true };
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 

@@ -6,8 +6,13 @@ import { isOwnHost, isOwnOrigin } from "./requests/hosts";
 import { takeFromRateLimit } from "./requests/rate-limit";
 
 export interface GuardOptions {
-  /** `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. */
-  authScheme: "app" | "api" | "public";
+  /**
+   * `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. `hook`: the same from any site, with
+   * JSON, a form or text; what it may do follows from its address and its signature.
+   */
+  authScheme: "app" | "api" | "public" | "hook";
+  /** Of a hook or a form: who the request counts for in the rate limit. */
+  callers?: readonly string[];
   /** The most bytes a body may have. */
   maxBytes?: number;
   /** Tests pass their own; the server's is the default. */
@@ -43,16 +48,20 @@ export async function guard(
   const early = csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
   if (early) return answer(early);
 
+  for (const caller of options.callers ?? []) {
+    const waitS = takeFromRateLimit(caller, LIMITS.rate.hook);
+    if (waitS > 0) return answer(tooFast(waitS));
+  }
   let principal: Principal | null = null;
-  if (options.authScheme !== "public") {
-    const { sessionOf, tokenOf } = options.recognition ?? (await ownRecognition());
-    principal = await (options.authScheme === "app" ? sessionOf(request) : tokenOf(request));
+  if (options.authScheme === "app" || options.authScheme === "api") {
+    principal = await principalOf(request, options.authScheme, options.recognition);
     if (!principal) return answer(options.authScheme === "app" ? NO_SESSION : NO_TOKEN);
     const waitS = takeFromRateLimit(`${principal.kind}:${principal.id}`, LIMITS.rate[options.authScheme]);
     if (waitS > 0) return answer(tooFast(waitS));
   }
 
-  const read = await readBody(request, options.maxBytes ?? LIMITS.body.normal);
+  const isJson = options.authScheme !== "hook" || !PLAIN.test(request.headers.get("content-type") ?? "");
+  const read = await readBody(request, { maxBytes: options.maxBytes ?? LIMITS.body.normal, isJson });
   return "refusal" in read ? answer(read.refusal) : { principal, request: read.request };
 }
 
@@ -69,6 +78,16 @@ const tooFast = (waitS: number): Refusal => ({
   message: `Too many requests. Try again in ${waitS} s.`,
   headers: { "retry-after": String(waitS) },
 });
+
+/** Who sends a request, by its session or its token as they are now; null if it has no valid one. */
+export async function principalOf(
+  request: Request,
+  authScheme: "app" | "api",
+  recognition?: Recognition,
+): Promise<Principal | null> {
+  const { sessionOf, tokenOf } = recognition ?? (await ownRecognition());
+  return authScheme === "app" ? sessionOf(request) : tokenOf(request);
+}
 
 /** Imported only when needed: it opens the database. */
 async function ownRecognition(): Promise<Recognition> {
@@ -88,6 +107,7 @@ function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): 
     };
   if (headers.has("next-action"))
     return { status: 405, code: "METHOD_NOT_ALLOWED", message: "Server actions are not supported." };
+  if (authScheme === "hook") return null;
   // A program with a token and without cookies acts for itself; no site can make a browser send that by accident.
   if (authScheme === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
   const site = headers.get("sec-fetch-site");
@@ -122,6 +142,7 @@ function unreadable(
   if (length !== null && !/^\d{1,15}$/.test(length))
     return { status: 400, code: "BAD_REQUEST", message: "Content-Length must be a number." };
   if (Number(length ?? 0) > maxBytes) return tooBig(maxBytes);
+  if (authScheme === "hook" && isHookBody(headers.get("content-type") ?? "application/json")) return null;
   const isJson = isUtf8Json(headers.get("content-type") ?? "");
   const isEmpty = length === null || length === "0";
   // Browsers ask a page's permission before they send JSON elsewhere, so for the app even an empty body must be JSON.
@@ -135,8 +156,13 @@ function unreadable(
 }
 
 /** JSON is UTF-8 (RFC 8259); whoever says it is something else would be read wrongly. */
-const isUtf8Json = (type: string) =>
-  /^application\/json\s*(;|$)/i.test(type) &&
+const isUtf8Json = (type: string) => /^application\/json\s*(;|$)/i.test(type) && isUtf8(type);
+
+const PLAIN = /^(?:application\/x-www-form-urlencoded|text\/[\w.-]+)\s*(?:;|$)/i;
+const isHookBody = (type: string) =>
+  (PLAIN.test(type) || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) && isUtf8(type);
+
+const isUtf8 = (type: string) =>
   [...type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)].every(([, name]) => /^utf-?8$/i.test(name ?? ""));
 
 /** tRPC sends the input of queries as JSON in the address. */
@@ -160,7 +186,7 @@ const size = (bytes: number) => (bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} 
 /** Reads a body up to the limit, whatever its header promised, and looks through it before anything parses it. */
 async function readBody(
   request: Request,
-  maxBytes: number,
+  { maxBytes, isJson }: { maxBytes: number; isJson: boolean },
 ): Promise<{ request: Request } | { refusal: Refusal }> {
   if (isRead(request) || !request.body) return { request };
   const announced = request.headers.has("content-length");
@@ -182,7 +208,7 @@ async function readBody(
   const text = decoded(joined(chunks, bytes));
   if (text === null)
     return { refusal: { status: 400, code: "BAD_REQUEST", message: "The body is not UTF-8." } };
-  const problem = jsonTextProblem(text);
+  const problem = isJson ? jsonTextProblem(text) : null;
   if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
   const { method, headers, signal } = request;
   return {

@@ -2,12 +2,14 @@ import type { McpServerStore } from "@/server/store/library/mcp-servers";
 import type { ToolSettingStore } from "@/server/store/library/tool-settings";
 import type { NoticeSettingStore } from "@/server/store/notice-settings";
 import type { ProviderStore } from "@/server/store/providers";
+import type { SecretStore } from "@/server/store/secrets";
 
 export interface SecretHolders {
   providers: Pick<ProviderStore, "list" | "keyOf" | "headersOf">;
   toolSettings: Pick<ToolSettingStore, "list" | "backendFor">;
   mcpServers: Pick<McpServerStore, "list" | "authorizationOf" | "oauthOf">;
   noticeSettings: Pick<NoticeSettingStore, "webhook" | "email">;
+  secrets: Pick<SecretStore, "list" | "valueOf">;
 }
 
 /** The stored secrets that the present key does not open, by what they are for; none where everything is well. */
@@ -16,6 +18,7 @@ export function lostSecrets({
   toolSettings,
   mcpServers,
   noticeSettings,
+  secrets,
 }: SecretHolders): string[] {
   const held = [
     ...providers.list().map(({ id, name }) => ({
@@ -30,6 +33,7 @@ export function lostSecrets({
       { what: `MCP server ${name}`, open: () => mcpServers.authorizationOf(name) },
       { what: `sign-in to the MCP server ${name}`, open: () => mcpServers.oauthOf(name) },
     ]),
+    ...secrets.list().map(({ name }) => ({ what: `secret ${name}`, open: () => secrets.valueOf(name) })),
     { what: "notification webhook", open: () => noticeSettings.webhook() },
     { what: "mail server for notifications", open: () => noticeSettings.email() },
   ];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import type { Env } from "@/server/settings";
 import { newAccess } from "./current";
-import { authorizePage, safeNext } from "./page-auth";
+import { authorizeFormPage, authorizePage, isFormPage, safeNext } from "./page-auth";
 
 const HOST = "127.0.0.1:3000";
 const sessions = (env: Env = {}) => newAccess(emptyDb(), env).sessions;
@@ -131,4 +131,21 @@ test.each([
   ["http://troupe.invalid/a", "/"],
 ])("signing in with the next page %j leads to %s", (next, place) => {
   expect(safeNext(next)).toBe(place);
+});
+
+test("the page of a form is for everybody, also in a frame of another site, and begins no session", () => {
+  const inFrame = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" };
+  expect(authorizeFormPage(page("/p/key", inFrame))).toEqual({ go: true });
+  for (const request of [
+    page("/p/key", { host: "evil.example" }),
+    page("/p/key", {}, "POST"),
+    page("/p/key", { "next-action": "a" }),
+  ])
+    expect(authorizeFormPage(request).go).toBe(false);
+  expect(["/p/key", "/p", "/prices", "/workflows/p/key"].map(isFormPage)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -10,7 +10,7 @@ export type PageDecision = { go: true; cookie?: string } | { go: false; answer: 
  */
 export async function authorizePage(request: Request, sessions: Sessions): Promise<PageDecision> {
   const host = request.headers.get("host");
-  const refused = refusalOf(request, host);
+  const refused = refusalOf(request);
   if (refused) return refused;
   const url = new URL(request.url);
   const isLoginPage = url.pathname === "/login";
@@ -27,11 +27,23 @@ export async function authorizePage(request: Request, sessions: Sessions): Promi
   return { go: true };
 }
 
-function refusalOf(request: Request, host: string | null): PageDecision | null {
-  const { headers, method } = request;
+/** The page of a form is for everybody, also in a frame of another site: it finds and begins no session. */
+export const authorizeFormPage = (request: Request): PageDecision => malformed(request) ?? { go: true };
+
+export const isFormPage = (path: string): boolean => path.startsWith("/p/");
+
+function malformed({ headers, method }: Request): PageDecision | null {
+  const host = headers.get("host");
   if (!isOwnHost(host)) return plain(421, "Unknown host name. Behind a proxy, set TROUPE_PUBLIC_URL.");
   if ((method !== "GET" && method !== "HEAD") || headers.has("next-action"))
     return plain(405, "Pages accept GET and HEAD only.", { allow: "GET, HEAD" });
+  return null;
+}
+
+function refusalOf(request: Request): PageDecision | null {
+  const { headers } = request;
+  const refused = malformed(request);
+  if (refused) return refused;
   if (!isCrossSite(headers)) return null;
   return isNavigation(request) ? interstitial() : plain(403, "Cross-site request blocked.");
 }

@@ -1,12 +1,15 @@
-/** What an operation can need: looking, running, answering people's questions, changing workflows and the library, settings. */
-export type Permission = "read" | "run" | "answer" | "author" | "admin";
+import type { Scope } from "@/server/domain/base/scopes";
 
 /** Who is asking: a browser session or an API token. */
 export interface Principal {
   kind: "session" | "token";
   id: string;
   /** Absent: all of them. */
-  permissions?: readonly Permission[];
+  scopes?: readonly Scope[];
+  /** IDs of the workflows that it may see and use; absent: all. */
+  workflows?: readonly string[];
+  /** Of a token: whether input sent with it counts as its owner's own words. */
+  isTrusted?: boolean;
 }
 
 /** Who can be recognised: sessions by their cookie, programs by their token. */

@@ -116,7 +116,9 @@ test("browser code only makes requests to this server", () => {
       if (file.startsWith("server/") || !ts.isCallExpression(node) || calledName(node) !== "fetch")
         return false;
       const [to] = node.arguments;
-      return !(to && ts.isStringLiteralLike(to) && to.text.startsWith("/api/")) && "fetches from elsewhere";
+      if (!to) return false;
+      const text = ts.isTemplateExpression(to) ? to.head.text : ts.isStringLiteralLike(to) ? to.text : "";
+      return !/^\/(?:api|p)\//.test(text) && "fetches from elsewhere";
     }),
   ).toEqual([]);
 });
@@ -240,7 +242,7 @@ test("no environment variable is published with NEXT_PUBLIC_", () => {
 test("every route passes its request to a guarded handler", () => {
   const routes = files.filter(({ file }) => /^app\/.*\/route\.ts$/.test(file));
   expect(routes.length).toBeGreaterThan(2);
-  const handing = /\(await handlers\(\)\)\.(?:trpc|api|offline|file|signIn|signOut)\(request/;
+  const handing = /\(await handlers\(\)\)\.(?:trpc|api|hook|form|offline|file|signIn|signOut)\(request/;
   expect(
     routes.filter(({ tree }) => !handing.test(tree.text)).map(({ file }) => file),
     "a route only calls a handler",

@@ -64,11 +64,14 @@ test("the audit log records changes to providers and their keys, but no key and 
 
 test("the audit log records the names of created and revoked tokens", async () => {
   const { ask, auditEntries } = here;
-  const { id, token } = await ask.access.createToken({ name: "Nightly" });
+  const { id, token } = await ask.access.createToken({ name: "Nightly", scopes: ["read"] });
   await ask.access.revokeToken({ id });
   await expect(ask.access.revokeToken({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(auditEntries()).toEqual([
-    { kind: "token_made", token: "Nightly", id },
+    {
+      ...{ kind: "token_made", token: "Nightly", id, scopes: ["read"] },
+      ...{ workflows: null, expires_at: null, is_trusted: false },
+    },
     { kind: "token_revoked", token: "Nightly", id },
   ]);
   expect(JSON.stringify(await ask.audit.list({}))).not.toContain(token);
@@ -195,7 +198,7 @@ describe("sign-ins in the audit log", () => {
 
 test("the audit log is read by page and area, with token names, and only when signed in", async () => {
   const { ask, troupe } = here;
-  const { id } = await ask.access.createToken({ name: "Nightly" });
+  const { id } = await ask.access.createToken({ name: "Nightly", scopes: ["read"] });
   troupe.audit.append({ kind: "role_tools_changed", who: `token:${id}`, detail: { role: "A" } });
   for (let at = 0; at < 4; at++) await ask.tools.tryOut({ name: "calculator", args: { expression: "1" } });
   const pages = [await ask.audit.list({ limit: 4 })];
@@ -219,8 +222,8 @@ test("the audit log contains no secret, whichever field it was entered in", asyn
   const form = { base_url: "http://127.0.0.1:9/v1", default_model: "m" };
   // People paste keys into fields of names.
   await ask.providers.save({ ...form, name: SECRETS.provider, key: SECRETS.provider });
-  await ask.access.createToken({ name: SECRETS.search });
-  await ask.access.createToken({ name: "sk-canary0123456789abcdef" });
+  await ask.access.createToken({ name: SECRETS.search, scopes: ["read"] });
+  await ask.access.createToken({ name: "sk-canary0123456789abcdef", scopes: ["read"] });
   const role = RoleDefinition.parse({ name: "R", description: "d", tools: [SECRETS.password] });
   await ask.roles.create({ role });
   await ask.tools.tryOut({ name: SECRETS.address, args: { text: SECRETS.mcp } });

@@ -1,4 +1,4 @@
-import type { Container } from "@/server/services";
+import type { Services } from "@/server/operations/services";
 import { WorkspaceError, type WorkspaceFile } from "@/server/store/runs/workspace";
 
 /**
@@ -6,7 +6,7 @@ import { WorkspaceError, type WorkspaceFile } from "@/server/store/runs/workspac
  * nor guesses at: its content is the work of models and strangers.
  */
 export function downloadFile(
-  troupe: Pick<Container, "workspace">,
+  troupe: Pick<Services, "workspace">,
   run_id: string,
   segments: readonly string[],
   version?: number,

@@ -14,9 +14,14 @@ type ProceduresOf<Ops> = { [Name in keyof Ops]: ProcedureOf<Ops[Name]> };
 /** Operations as procedures for the browser, under the same names. */
 export function procedures<Ops extends Record<string, Operation>>(operations: Ops): ProceduresOf<Ops> {
   const built = Object.entries<Operation>(operations).map(([name, operation]) => {
-    const checked = procedure.input(operation.input);
+    const checked = procedure(operation.needs).input(operation.input);
     const answer = ({ ctx, input, signal }: Parameters<Parameters<typeof checked.query>[0]>[0]) =>
-      perform(operation, ctx.troupe, input, { principal: ctx.principal, by: "user", note: ctx.note, signal });
+      perform(operation, ctx.services, input, {
+        principal: ctx.principal,
+        by: "user",
+        note: ctx.note,
+        signal,
+      });
     return [name, operation.kind === "query" ? checked.query(answer) : checked.mutation(answer)];
   });
   // Each is built of the operation that its type is made of; the compiler does not follow the entries.

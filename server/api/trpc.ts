@@ -3,8 +3,11 @@ import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
 import { recordOf } from "@/server/domain/base/guards";
 import { issueTexts } from "@/server/domain/base/issues/issue-text";
+import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
+import { servicesFor } from "@/server/operations/limited";
+import { authorize } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Container } from "@/server/services";
 
@@ -34,11 +37,7 @@ const t = initTRPC.context<Context>().create({
 
 export const router = t.router;
 
-/**
- * The only builder of procedures: refuses whoever has no session and no token, and in a sentence what has another shape
- * than it takes. `ctx.note` writes to the audit. What a mutation answers is on the disk by then.
- */
-export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
+const known = t.procedure.use(async ({ ctx, type, next }) => {
   if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first." });
   const { troupe, principal } = ctx;
   const note = (kind: AuditKind, detail?: JsonObject) =>
@@ -48,6 +47,17 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   if (type === "mutation") await troupe.disk.sync();
   return result;
 });
+
+/**
+ * The only builder of procedures: refuses whoever has no session and no token, or not the scope, and in a sentence what has another
+ * shape than it takes. `ctx.services`: as the caller has them; `ctx.note` writes to the audit. What a mutation answers is on the disk
+ * by then.
+ */
+export const procedure = (needs: Scope) =>
+  known.use(({ ctx, next }) => {
+    authorize(needs, ctx.principal);
+    return next({ ctx: { ...ctx, services: servicesFor(ctx.troupe, ctx.principal) } });
+  });
 
 /** A rejection in tRPC's terms, and an input that does not fit in words; any other error as it is. */
 function refusalOf(error: TRPCError): TRPCError {

@@ -21,6 +21,7 @@ import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { callOf } from "./called";
+import { deployCommand } from "./deploy-command";
 import { explainCommand } from "./explain";
 import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";
@@ -45,6 +46,7 @@ export async function runCommand(argv: readonly string[], stdio: Stdio): Promise
     if (argv[0] === "import") return await importCommand(argv.slice(1), stdio);
     if (isOperationCommand(argv[0])) return await operationCommand(argv, serverTerminal);
     if (argv[0] === "test") return await testCommand(argv.slice(1), stdio);
+    if (argv[0] === "deploy") return await deployCommand(argv.slice(1), stdio, serverTerminal);
     if (argv[0] === "explain") return explainCommand(argv.slice(1), stdio);
     command = readCommand(argv);
     if (!command) {
@@ -122,7 +124,9 @@ async function runGraph(
   const { quiet, input, config } = command;
   const nowhere = unknownStop(graph, { ...graph.config, ...config });
   if (nowhere !== null) throw new UnusableError([nowhere]);
-  const ready = checked(command, () => readyToRun(graph, roles, { input, config }, troupe.models));
+  const ready = checked(command, () =>
+    readyToRun(graph, roles, { input, config, secrets: troupe.secrets.knownTo(null) }, troupe.models),
+  );
   if (!quiet) for (const line of unknownInputs(graph, input)) stdio.err(`${printableLine(line)}\n`);
 
   const { run_id } = troupe.host.start({
@@ -130,6 +134,7 @@ async function runGraph(
     workflow_id: null,
     workflow_name: name || graph.graph_id,
     trigger: "cli",
+    origin: { kind: "cli", trusted: true },
     installation: troupe.installation,
   });
   const progress = watchRun(quiet ? SILENT : stdio.screen);

@@ -7,6 +7,7 @@ import { Share } from "@/server/domain/model/provider-lease";
 import type { ProviderSnapshot } from "@/server/domain/model/provider-snapshot";
 import { WorkerState } from "@/server/domain/run/engine-state";
 import type { RunEvent } from "@/server/domain/run/events";
+import { SecretUse } from "@/server/domain/tool/secret-schemas";
 import { CallableTool, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import type { SegmentProgress } from "@/server/runner/lifecycle/segment-progress";
 import type { SentTurn } from "@/server/runner/log/record-turns";
@@ -87,6 +88,7 @@ export const InvokeBody = z.object({
     idempotencyKey: z.string().min(1).max(4000),
     originalKey: z.string().min(1).max(4000).exactOptional(),
     again: Count.exactOptional(),
+    secrets: z.array(SecretUse).exactOptional(),
     answers: z.array(Answer).exactOptional(),
     callable: z.array(CallableTool).exactOptional(),
     called: z.object({ nth: Count, output: ToolOutput }).exactOptional(),

@@ -2,6 +2,7 @@ import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, Headers, type RequestInit, Response, fetch as undiciFetch } from "undici";
+import { defined } from "@/server/domain/base/defined";
 import { namedError } from "@/server/domain/base/named-error";
 import { reachOf } from "./addresses";
 
@@ -110,6 +111,11 @@ export interface PublicFetchOptions {
   ports?: readonly number[];
   /** Follows redirects within the site only: for requests whose content is meant for one receiver. */
   sameOrigin?: boolean;
+  /**
+   * Completes the request with what may go to this host alone, such as secrets. Throws for any other host. The response
+   * names the URL from before; where a redirect leads, nothing is added.
+   */
+  complete?: (host: string) => { url: string; init: RequestInit };
 }
 
 /** Gives a response whose `url` is where the last redirect led. Throws EgressError for what it refuses. */
@@ -127,9 +133,11 @@ export function newPublicFetch(also: Allows = () => false): PublicFetch {
   });
   return async (url, init = {}, options = {}) => {
     let target = checkedUrl(url, options.ports);
-    let request: RequestInit = { ...init };
+    const completed = options.complete?.(target.hostname);
+    let request: RequestInit = { ...(completed?.init ?? init) };
     for (let hops = 0; hops <= EGRESS_LIMITS.redirects; hops++) {
-      const response = await send(target, request, agent);
+      const first = hops === 0 && completed ? sameSite(target, completed.url) : target;
+      const response = await send(first, request, agent);
       const location = isRedirect(response.status) ? response.headers.get("location") : null;
       if (location === null)
         return Object.defineProperty(capped(response, options.maxBytes ?? EGRESS_LIMITS.publicBytes), "url", {
@@ -147,7 +155,10 @@ export function newPublicFetch(also: Allows = () => false): PublicFetch {
           "REDIRECT_REFUSED",
           `${target.host} redirects to ${next.host}, which isn't allowed for this request.`,
         );
-      request = redirected(request, response.status, next.origin !== target.origin);
+      const isCrossOrigin = next.origin !== target.origin;
+      if (completed && isCrossOrigin)
+        request = { ...request, ...defined({ headers: init.headers }), body: null };
+      request = redirected(request, response.status, isCrossOrigin);
       target = next;
     }
     throw new EgressError(
@@ -256,6 +267,13 @@ function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): U
   if (ports !== "any" && parsed.port !== "" && !ports.includes(Number(parsed.port)))
     throw new EgressError("BAD_URL", `Port ${parsed.port} is not allowed.`);
   return parsed;
+}
+
+/** The completed URL of a request, which must lead to the host that was asked about. */
+function sameSite(target: URL, completed: string): URL {
+  const url = new URL(completed);
+  if (url.origin === target.origin) return url;
+  throw new EgressError("BAD_URL", "A secret can't change where a request goes.");
 }
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);

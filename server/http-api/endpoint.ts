@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
 import { issueText } from "@/server/domain/base/issues/issue-text";
+import type { Scope } from "@/server/domain/base/scopes";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";
@@ -22,8 +23,11 @@ export interface EndpointCall<Params = Record<string, string>, Query = unknown, 
   headers: Headers;
   signal: AbortSignal;
   principal: Principal | null;
+  /** Whether the caller's token is still valid; for answers that take long. */
+  isAllowed(): Promise<boolean>;
   /** Writes an action of the caller to the audit log. */
   note: Note;
+  /** As the caller has them. */
   services: Services;
 }
 
@@ -38,8 +42,8 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   summary: string;
   about?: string;
   tag: Tag;
-  /** Needs no token. */
-  isPublic?: true;
+  /** The scope that its caller must have; `public`: it needs no token. Checked before anything of the request is read. */
+  needs: Scope | "public";
   query?: Query;
   body?: Body;
   maxBytes?: number;

@@ -12,11 +12,16 @@ const PING = encoder.encode(": still here\n\n");
 
 /**
  * Sends messages as they come, for as long as both sides want to. Nothing is read ahead of the reader; one that stops
- * reading is let go and may come back with its last id. `onClose` is called once, however it ends.
+ * reading is let go and may come back with its last id. `onClose` is called once, however it ends. `isAllowed` is asked with each
+ * heartbeat: a token may expire or be revoked meanwhile.
  */
 export function eventStream(
   open: (signal: AbortSignal) => AsyncIterable<Message[]>,
-  { signal, onClose }: { signal: AbortSignal; onClose: () => void },
+  {
+    signal,
+    onClose,
+    isAllowed,
+  }: { signal: AbortSignal; onClose: () => void; isAllowed: () => Promise<boolean> },
 ): Response {
   const { heartbeatMs, stuckMs } = LIMITS.streams;
   const stop = new AbortController();
@@ -52,6 +57,10 @@ export function eventStream(
       heartbeat = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(PING);
         else if (performance.now() - readAt > stuckMs) close(controller);
+        isAllowed().then(
+          (isOk) => isOk || close(controller),
+          () => close(controller),
+        );
       }, heartbeatMs);
       heartbeat.unref();
     },

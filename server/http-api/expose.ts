@@ -53,6 +53,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     summary,
     ...(about ? { about } : {}),
     tag,
+    needs: operation.needs,
     ...(rest && (isInAddress ? { query: inAddress(rest) } : { body: rest })),
     ...defined({ maxBytes: route.maxBytes, reads: takesRevision ? { "If-Match": IF_MATCH } : undefined }),
     success: {

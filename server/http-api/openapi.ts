@@ -12,7 +12,7 @@ import type { Endpoint } from "./endpoint";
 const REFUSALS: Record<number, string> = {
   400: "Invalid request",
   401: "Missing or invalid token",
-  403: "Missing permission, or only a signed-in person can do this",
+  403: "Missing scope, or only a signed-in person can do this",
   404: "Not found",
   409: "Conflict with the current state",
   411: "Content-Length is missing",
@@ -76,7 +76,8 @@ function operation(endpoint: Endpoint, describe: Describe): JsonObject {
     ...defined({ description: endpoint.about || undefined }),
     tags: [endpoint.tag],
     ...defined({
-      security: endpoint.isPublic ? [] : undefined,
+      security: endpoint.needs === "public" ? [] : undefined,
+      "x-scope": endpoint.needs === "public" ? undefined : endpoint.needs,
       parameters: parameters.length > 0 ? parameters : undefined,
       requestBody: endpoint.body ? requestBody(endpoint.body, describe) : undefined,
     }),
@@ -122,7 +123,7 @@ function success({ about, schema, stream }: Endpoint["success"], describe: Descr
 function refusals(endpoint: Endpoint): JsonObject {
   const statuses = new Set([
     400,
-    ...(endpoint.isPublic ? [] : [401]),
+    ...(endpoint.needs === "public" ? [] : [401, 403]),
     ...(endpoint.body ? [411, 413, 415] : []),
     ...(endpoint.refusals ?? []),
     429,

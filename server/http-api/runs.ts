@@ -4,7 +4,6 @@ import { Rejection } from "@/server/domain/errors/rejection";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { LIMITS } from "@/server/limits";
 import { Page } from "@/server/operations/common-schemas";
-import { authorize } from "@/server/operations/operation";
 import { fromCursor, toCursor } from "@/server/operations/paging";
 import { bisectOperations } from "@/server/operations/runs/bisect";
 import { controlOperations } from "@/server/operations/runs/control";
@@ -36,6 +35,7 @@ export const runEndpoints = [
     path: "/workflows/{id}/runs",
     name: "startRun",
     summary: "Start a run",
+    needs: runOperations.start.needs,
     about: "Returns immediately. Follow the run through its events, or poll it.",
     tag: "Runs",
     body: StartRun,
@@ -57,6 +57,7 @@ export const runEndpoints = [
         runOperations.start,
         {
           workflow_id: params.id,
+          version: body.version,
           input: body.input,
           config: body.config,
           ...(key === null ? {} : { idempotency_key: key }),
@@ -76,6 +77,7 @@ export const runEndpoints = [
     path: "/runs",
     name: "listRuns",
     summary: "List runs",
+    needs: runOperations.list.needs,
     tag: "Runs",
     query: Page.extend({
       limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
@@ -112,6 +114,7 @@ export const runEndpoints = [
     path: "/runs/{id}",
     name: "getRun",
     summary: "Get a run",
+    needs: runOperations.get.needs,
     tag: "Runs",
     success: { status: 200, about: "The run", schema: Run },
     refusals: [404],
@@ -126,6 +129,7 @@ export const runEndpoints = [
     path: "/runs/{id}/events",
     name: "listRunEvents",
     summary: "Get a run's events",
+    needs: "read",
     about:
       "Returns part of the log as JSON. With `Accept: text/event-stream`, streams the log, then live events. Each message is one event with its `seq` as ID; `live` messages contain text while it is generated and have no ID; `end` is the last message.",
     tag: "Runs",
@@ -157,7 +161,6 @@ export const runEndpoints = [
     refusals: [404, 503],
     answer(call) {
       const { services, params, query, headers } = call;
-      if (call.principal) authorize("read", call.principal);
       const run = runOf(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
       const isStill = run.status === "held" || run.status === "finished";
@@ -194,7 +197,7 @@ function wantsStream(headers: Headers): boolean {
 }
 
 function followRun(
-  { services, query, headers, signal, principal }: EndpointCall<unknown, { after: number }>,
+  { services, query, headers, signal, principal, isAllowed }: EndpointCall<unknown, { after: number }>,
   run: StoredRun & { last_seq: number },
 ): Response {
   // A reader that has seen nothing yet sends none, or an empty one.
@@ -216,7 +219,9 @@ function followRun(
       "server_too_many_streams",
       "Too many streams are open on this server. Try again later.",
     );
-  return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });
+  return eventStream((stop) => messages(services, run.id, after, stop), {
+    ...{ signal, onClose: place.release, isAllowed },
+  });
 }
 
 async function* messages(

@@ -34,8 +34,8 @@ describe("authentication and errors", () => {
   });
 
   test("an unknown path is reported as not found only to authenticated callers", async () => {
-    expect((await api.ask("GET", "/secrets")).status).toBe(404);
-    expect((await api.ask("GET", "/secrets", undefined, { authorization: "" })).status).toBe(401);
+    expect((await api.ask("GET", "/nothing")).status).toBe(404);
+    expect((await api.ask("GET", "/nothing", undefined, { authorization: "" })).status).toBe(401);
     expect((await api.ask("GET", "/runs/%E0%A4%A")).status).toBe(404);
     for (const name of ["__proto__", "constructor", "toString"])
       expect((await api.ask("GET", `/${name}`)).status).toBe(404);

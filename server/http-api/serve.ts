@@ -1,10 +1,12 @@
-import { API_HEADERS, guard } from "@/server/access/guard";
+import { API_HEADERS, guard, principalOf } from "@/server/access/guard";
 import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
 import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { errorHref } from "@/server/domain/text/doc-links";
 import { logUnexpected } from "@/server/log";
+import { servicesFor } from "@/server/operations/limited";
+import { authorize } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Services } from "@/server/operations/services";
 import { redactJson } from "@/server/secrets/redact";
@@ -27,28 +29,32 @@ export async function serve(request: Request, { services, recognition }: ServeOp
   // Whoever may not come in does not learn what there is.
   const known = "endpoint" in match ? match.endpoint : null;
   const passed = await guard(request, {
-    authScheme: known?.isPublic ? "public" : "api",
+    authScheme: known?.needs === "public" ? "public" : "api",
     ...(known?.maxBytes === undefined ? {} : { maxBytes: known.maxBytes }),
     ...(recognition ? { recognition } : {}),
   });
   if (passed instanceof Response) return passed;
   if (!("endpoint" in match)) return errorResponse(match.rejection, match.headers);
+  const { principal } = passed;
+  const { needs } = match.endpoint;
   try {
+    if (needs !== "public" && principal) authorize(needs, principal);
     const reply = await match.endpoint.serve({
       params: match.params,
       search: url.searchParams,
       request: passed.request,
       headers: request.headers,
       signal: request.signal,
-      principal: passed.principal,
+      principal,
+      isAllowed: async () => (await principalOf(request, "api", recognition)) !== null,
       note: (kind, detail) =>
         void services().audit.append({
           kind,
-          who: auditName(passed.principal),
+          who: auditName(principal),
           ...(detail && { detail }),
         }),
       get services() {
-        return services();
+        return servicesFor(services(), principal);
       },
     });
     // What is acknowledged survives a power cut.
@@ -109,14 +115,14 @@ function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<
 }
 
 /** What a program gets to see of an error from another layer. */
-function rejectionFor(error: unknown, where: string): Rejection {
+export function rejectionFor(error: unknown, where: string): Rejection {
   const rejection = rejectionOf(error);
   if (rejection) return rejection;
   const id = logUnexpected(error, where);
   return new Rejection("internal", "Internal error. See the server log.", { id });
 }
 
-function errorResponse(
+export function errorResponse(
   { code, message, details }: Rejection,
   headers: Record<string, string> = {},
 ): Response {
@@ -130,7 +136,7 @@ function errorResponse(
   );
 }
 
-function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
+export function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
   if (status === 204) return new Response(null, { status, headers: { ...API_HEADERS, ...headers } });
   return Response.json(body, { status, headers: { ...API_HEADERS, ...headers } });
 }

@@ -32,12 +32,17 @@ import { ProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/runs/questions";
 import { Retention } from "@/server/store/runs/retention";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
+import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
+import { newTriggerStore } from "@/server/store/triggers";
+import { newVariableStore } from "@/server/store/variables";
+import { newWorkflowVersions } from "@/server/store/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { newToolSources } from "@/server/tools/sources";
+import { newTriggers } from "@/server/triggers/triggers";
 import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
 
@@ -61,6 +66,7 @@ export function newApi(
   const models = fakeModels(answer);
   const { db, host, store } = newStage({ models, ...(tools && { tools }), ...(left && { db: left }) });
   const workflows = new WorkflowStore(db);
+  const versions = newWorkflowVersions(db);
   const roles = new RoleStore(db);
   roles.seed(builtinRoles);
   const crews = newCrewStore(db);
@@ -70,10 +76,33 @@ export function newApi(
     agent: (id: string) => agents.find(id)?.agent,
   };
   const sealer = newSealer(null, {});
+  const secrets = newSecretStore(db, sealer);
+  const variables = newVariableStore(db);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
-  const services = {
+  const launcher = newLauncher({
     workflows,
+    roles,
+    library,
+    versions,
+    secrets,
+    variables,
+    models,
+    runs: store,
+    host,
+  });
+  const triggerStore = newTriggerStore(db, sealer);
+  const triggers = newTriggers({
+    ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
+    graphOf: (id) => workflows.find(id)?.graph,
+    cancel: host.cancel.bind(host),
+  });
+  const services = {
+    triggerStore,
+    triggers,
+    workflows,
+    versions,
+    called: workflows,
     roles,
     runs: store,
     questions: newQuestionStore(db),
@@ -111,6 +140,8 @@ export function newApi(
     disk: NO_DISK,
     registry: new ToolsRegistry(),
     providers: new ProviderStore(db, sealer, {}),
+    secrets,
+    variables,
     toolSettings: newToolSettingStore(db, sealer, () => false),
     toolSources: newToolSources({
       customTools: new CustomToolStore(db),
@@ -120,12 +151,29 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),
-    ...newLauncher({ workflows, roles, library, models, runs: store, host }),
+    ...newForkLauncher({
+      workflows,
+      roles,
+      library,
+      versions,
+      secrets,
+      variables,
+      models,
+      runs: store,
+      host,
+    }),
+    ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 
-  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    /** Another program that sends it. */
+    as = principal,
+  ) {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
     const sent: Record<string, string> = { host: HOST, authorization: "Bearer good" };
     if (text !== undefined)
@@ -142,7 +190,7 @@ export function newApi(
       services: () => services,
       recognition: {
         sessionOf: () => null,
-        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? principal : null),
+        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? as : null),
       },
     });
   }

@@ -67,7 +67,7 @@ export const watchingEndpoints = [
     name: "getHealth",
     summary: "Check the health of the server and its engine",
     tag: "Server",
-    isPublic: true,
+    needs: "public",
     success: {
       status: 200,
       about: "The server works; `engine.ok` shows whether the engine does",
@@ -84,6 +84,7 @@ export const watchingEndpoints = [
     about:
       "Prometheus text format 0.0.4: runs by status, the engine and its workers, and the memory and CPU usage of the process. In Prometheus, set the token as `credentials`.",
     tag: "Server",
+    needs: "read",
     success: { status: 200, about: "The metrics, as text/plain" },
     answer: ({ services }) =>
       new Response(exposition(metricsOf(services)), { headers: { "content-type": METRICS_TYPE } }),

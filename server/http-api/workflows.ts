@@ -12,6 +12,7 @@ import { readTests } from "@/server/domain/scenario/test-file";
 import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
 import { Finding } from "@/server/operations/common-schemas";
+import { onlyUnlimited } from "@/server/operations/limited";
 import { bringTests } from "@/server/operations/scenarios/stored-tests";
 import { workflowOf } from "@/server/operations/workflows/stored-workflow";
 import { workflowOperations } from "@/server/operations/workflows/workflows";
@@ -88,6 +89,7 @@ export const workflowEndpoints = [
     path: "/workflows",
     name: "createWorkflow",
     summary: "Import a workflow",
+    needs: workflowOperations.create.needs,
     about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
@@ -116,6 +118,7 @@ export const workflowEndpoints = [
     path: "/workflows/{id}",
     name: "replaceWorkflow",
     summary: "Replace a workflow",
+    needs: workflowOperations.save.needs,
     about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
@@ -126,10 +129,13 @@ export const workflowEndpoints = [
     async answer(call) {
       const { id } = workflowOf(call.services, call.params.id);
       const { name, graph, roles, tests, findings } = await readFile(call.body);
+      if (call.principal && roles.some((role) => !call.services.roles.find(role.name)))
+        onlyUnlimited(call.principal);
       const input = {
         id,
         revision: expectedRevision(call.headers) ?? workflowOf(call.services, id).revision,
         graph,
+        reason: "replace" as const,
         ...(name ? { name } : {}),
       };
       const saved = performFor(workflowOperations.save, input, call).revision;

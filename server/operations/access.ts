@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { SCOPES } from "@/server/domain/base/scopes";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { operationsOf } from "./operation";
+import { workflowOf } from "./workflows/stored-workflow";
 
 const { mutation, query } = operationsOf("Server");
 
@@ -22,12 +24,25 @@ export const accessOperations = {
     name: "createToken",
     summary: "Create an API token",
     needs: "admin",
-    input: z.object({ name: TokenName }),
+    input: z.object({
+      name: TokenName,
+      scopes: z.array(z.enum(SCOPES)).min(1, "Choose at least one scope"),
+      /** IDs; left out: all. */
+      workflows: z.array(z.string()).min(1, "Choose at least one workflow").max(1_000).optional(),
+      /** Unix milliseconds; left out: never. */
+      expires_at: z.int().optional(),
+      is_trusted: z.boolean().default(false),
+    }),
+    problems: ["bad_request", "not_found"],
     audits: ["token_made"],
     http: { personOnly: TOKENS },
-    run({ tokens }, { name }, { note }) {
-      const created = tokens.create(name);
-      note("token_made", { token: name, id: created.id });
+    run(services, { name, scopes: chosen, workflows = null, expires_at = null, is_trusted }, { note }) {
+      for (const id of workflows ?? []) workflowOf(services, id);
+      if (expires_at !== null && expires_at <= Date.now())
+        throw new Rejection("bad_request", "The token would have expired already. Choose a later date.");
+      const scopes = SCOPES.filter((scope) => chosen.includes(scope));
+      const created = services.tokens.create(name, { scopes, workflows, expires_at, is_trusted });
+      note("token_made", { token: name, id: created.id, scopes, workflows, expires_at, is_trusted });
       return created;
     },
   }),

@@ -76,11 +76,7 @@ export const binOperations = {
 const notInBin = () => notFound("item in the trash");
 
 function purge({ bin, retention }: Services, { kind, id }: OfBin): boolean {
-  if (kind !== "run") return bin.purge(kind, id);
-  const isGone = retention.purge(id);
-  // It may have many files; the sweep isn't awaited.
-  if (isGone) void retention.sweep();
-  return isGone;
+  return kind === "run" ? retention.purge(id) : bin.purge(kind, id);
 }
 
 function restore(services: Services, { kind, id }: OfBin, caller: Caller): void {

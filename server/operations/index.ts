@@ -23,14 +23,21 @@ import { shareOperations } from "./runs/share";
 import { steeringOperations } from "./runs/steering";
 import { teamOperations } from "./runs/team";
 import { scenarioOperations } from "./scenarios/scenarios";
+import { secretOperations } from "./secrets";
 import { storageOperations } from "./storage";
+import { deliveryReplayOperations } from "./triggers/delivery-replay";
+import { scheduleOperations } from "./triggers/schedules";
+import { triggerOperations } from "./triggers/triggers";
+import { variableOperations } from "./variables";
 import { importOperations } from "./workflows/imports";
+import { versionOperations } from "./workflows/versions";
 import { workflowOperations } from "./workflows/workflows";
 
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
   docs: docOperations,
   workflows: workflowOperations,
+  versions: versionOperations,
   imports: importOperations,
   roles: roleOperations,
   crews: crewOperations,
@@ -45,12 +52,15 @@ export const operations = {
     ...forkOperations,
     ...bisectOperations,
   },
+  triggers: { ...triggerOperations, ...scheduleOperations, ...deliveryReplayOperations },
   tests: scenarioOperations,
   questions: questionOperations,
   notices: noticeOperations,
   memories: memoryOperations,
   storage: storageOperations,
   tools: toolOperations,
+  secrets: secretOperations,
+  variables: variableOperations,
   toolSettings: toolSettingOperations,
   customTools: customToolOperations,
   mcp: mcpOperations,

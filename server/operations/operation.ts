@@ -1,8 +1,10 @@
 import type { z } from "zod";
-import type { Permission, Principal } from "@/server/access/principal";
+import type { Principal } from "@/server/access/principal";
+import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection, type RejectionCode } from "@/server/domain/errors/rejection";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
+import { servicesFor } from "./limited";
 import type { Place } from "./paging";
 import type { Services } from "./services";
 
@@ -21,6 +23,7 @@ export interface Caller {
 export const API_TAGS = [
   "Workflows",
   "Runs",
+  "Triggers",
   "Tests",
   "Roles",
   "Library",
@@ -78,8 +81,8 @@ interface Definition<In extends z.ZodType, Out> {
   name: string;
   summary: string;
   about?: string;
-  /** Who may call it; `perform` checks it for every face. */
-  needs: Permission;
+  /** What a caller must be allowed to do; `perform` checks it for every face. */
+  needs: Scope;
   /** An object, or `z.void()`. */
   input: In;
   /** The JSON response over HTTP; absent: nothing (204), or what the hand-written endpoint declares. */
@@ -141,11 +144,11 @@ export function perform<In extends z.ZodType, Out>(
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);
   };
-  return run(services, input, { ...caller, note });
+  return run(servicesFor(services, caller.principal), input, { ...caller, note });
 }
 
-/** Refuses a caller without a permission: in `perform`, and for streams, which are no operations. Throws not_allowed. */
-export function authorize(needs: Permission, { permissions }: Principal): void {
-  if (permissions && !permissions.includes(needs))
-    throw new Rejection("not_allowed", `This requires the permission "${needs}".`);
+/** Refuses a caller without a scope: in `perform`, and before everything that is no operation. Throws not_allowed. */
+export function authorize(needs: Scope, { scopes }: Principal): void {
+  if (scopes && !scopes.includes(needs))
+    throw new Rejection("not_allowed", `This requires the scope "${needs}". Use a token that has it.`);
 }

@@ -15,6 +15,7 @@ import { ModelError } from "@/server/llm/model";
 import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
+import { onlyUnlimited } from "./limited";
 import { onlyPerson, operationsOf } from "./operation";
 import { ModelProvider, ProviderCheck } from "./settings-schemas";
 
@@ -157,6 +158,7 @@ export const providerOperations = {
     problems: ["not_found", "person_only"],
     http: { route: "POST /providers/{id}/test", success: "Whether it works, and any error" },
     async run({ providers }, input, { principal }) {
+      onlyUnlimited(principal);
       const checked = checkedFrom(providers, input);
       const saved = input.id === undefined ? undefined : providers.find(input.id);
       if (saved?.base_url !== checked.base_url) onlyPerson(principal, ADDRESS);

@@ -28,14 +28,22 @@ import type { QuestionStore } from "@/server/store/runs/questions";
 import type { Retention } from "@/server/store/runs/retention";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
+import type { SecretStore } from "@/server/store/secrets";
 import type { TokenStore } from "@/server/store/tokens";
+import type { TriggerStore } from "@/server/store/triggers";
+import type { VariableStore } from "@/server/store/variables";
+import type { WorkflowVersions } from "@/server/store/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 import type { ToolSources } from "@/server/tools/sources";
+import type { Triggers } from "@/server/triggers/triggers";
 
 /** What operations need of the server; tests bring it on an in-memory database. */
 export interface Services {
   workflows: WorkflowStore;
+  versions: WorkflowVersions;
+  /** The same, as those workflows find them that run them: also where the caller doesn't see them. */
+  called: Pick<WorkflowStore, "find" | "foreign">;
   roles: RoleStore;
   runs: Pick<
     RunStore,
@@ -43,6 +51,7 @@ export interface Services {
     | "children"
     | "counts"
     | "family"
+    | "owner"
     | "input"
     | "list"
     | "events"
@@ -86,6 +95,11 @@ export interface Services {
   bin: BinStore;
   audit: Pick<AuditStore, "append" | "list">;
   tokens: TokenStore;
+  triggerStore: TriggerStore;
+  triggers: Pick<
+    Triggers,
+    "receive" | "fire" | "retry" | "untilEnd" | "changed" | "graphOf" | "upcoming" | "backfill"
+  >;
   /** Roles that are read from files; null if there is no such folder. */
   roleFolder: Pick<RoleFolder, "dir" | "findings"> | null;
   /** Resolves when all that was stored before survives a power cut. */
@@ -93,6 +107,8 @@ export interface Services {
   registry: Pick<ToolsRegistry, "list" | "invoke">;
   providers: ProviderStore;
   toolSettings: ToolSettingStore;
+  secrets: SecretStore;
+  variables: VariableStore;
   toolSources: Pick<
     ToolSources,
     "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"

@@ -8,6 +8,7 @@ import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
 import { readAnswer } from "@/server/domain/run/questions/person-answer";
+import type { StartedBy } from "@/server/domain/run/started-by";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { lastOf } from "@/server/store/runs/log-chain";
 import type { RunningMarker } from "@/server/store/runs/running-marker";
@@ -150,6 +151,7 @@ interface StartOptions {
   agrees?: boolean;
   /** The workflows that the graph runs, by id. */
   workflows?: Record<string, WorkflowGraph>;
+  origin?: StartedBy;
 }
 
 /** A server in miniature: a database in memory and a host on it. */
@@ -215,6 +217,7 @@ export function newStage(
           installation: more.installation,
           context_windows: more.windows,
           workflows: more.workflows && calledWorkflowsOf(more),
+          origin: more.origin,
         }),
       }).run_id;
     },

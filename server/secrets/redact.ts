@@ -23,6 +23,7 @@ export function registerSecret(value: string): void {
     value,
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value),
+    new URLSearchParams([["", value]]).toString().slice(1),
     Buffer.from(value).toString("hex"),
     Buffer.from(value).toString("base64"),
     ...["base64" as const, "base64url" as const].flatMap((form) =>

@@ -1,10 +1,23 @@
 import { createHash, randomBytes } from "node:crypto";
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, or } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
 import { apiTokens } from "@/db/schema";
 import { newId } from "@/server/domain/base/ids";
+import { SCOPES, type Scope } from "@/server/domain/base/scopes";
 
-export interface ApiToken {
+/** What a token may do. */
+export interface TokenRights {
+  scopes: readonly Scope[];
+  /** IDs of the workflows that it may see and use; null: all. */
+  workflows: readonly string[] | null;
+  /** Unix milliseconds; null: never. */
+  expires_at: number | null;
+  /** Whether input sent with it counts as its owner's own words. */
+  is_trusted: boolean;
+}
+
+export interface ApiToken extends TokenRights {
   id: string;
   name: string;
   /** The token's last characters, to tell it from others. */
@@ -16,18 +29,34 @@ export interface ApiToken {
 /** Tokens of the HTTP API. A token is shown once, when it is made; only its hash is kept. */
 export interface TokenStore {
   list(): ApiToken[];
-  create(name: string): { id: string; token: string };
+  create(name: string, rights: TokenRights): { id: string; token: string };
   revoke(id: string): boolean;
   /** Also of one that was revoked. */
   nameOf(id: string): string | undefined;
-  /** The id behind a token that is still good; notes its use. */
-  recognise(token: string): string | null;
+  /** The token's row, if it is still good; notes its use. */
+  recognise(token: string): ApiToken | null;
 }
 
 /** The last use is written down at most this often. */
 const TOUCH_MS = 60_000;
 
 export const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+const Scopes = z.array(z.enum(SCOPES));
+const Ids = z.array(z.string());
+
+const toToken = (row: typeof apiTokens.$inferSelect): ApiToken => ({
+  id: row.id,
+  name: row.name,
+  hint: row.hint,
+  created_at: row.createdAt,
+  last_used_at: row.lastUsedAt,
+  // Tokens from before scopes have all of them.
+  scopes: row.scopes === null ? SCOPES : Scopes.parse(JSON.parse(row.scopes)),
+  workflows: row.workflows === null ? null : Ids.parse(JSON.parse(row.workflows)),
+  expires_at: row.expiresAt,
+  is_trusted: row.isTrusted,
+});
 
 export function newTokenStore(db: Db, now: () => number = Date.now): TokenStore {
   return {
@@ -38,18 +67,22 @@ export function newTokenStore(db: Db, now: () => number = Date.now): TokenStore 
         .where(isNull(apiTokens.revokedAt))
         .orderBy(desc(apiTokens.createdAt))
         .all()
-        .map(({ id, name, hint, createdAt, lastUsedAt }) => ({
-          id,
-          name,
-          hint,
-          created_at: createdAt,
-          last_used_at: lastUsedAt,
-        })),
-    create: (name) => {
+        .map(toToken),
+    create: (name, { scopes, workflows, expires_at, is_trusted }) => {
       const token = `wf_${randomBytes(32).toString("base64url")}`;
       const id = newId("tok");
       db.insert(apiTokens)
-        .values({ id, name, hash: hashOf(token), hint: token.slice(-4), createdAt: now() })
+        .values({
+          id,
+          name,
+          hash: hashOf(token),
+          hint: token.slice(-4),
+          createdAt: now(),
+          scopes: JSON.stringify(scopes),
+          workflows: workflows && JSON.stringify(workflows),
+          expiresAt: expires_at,
+          isTrusted: is_trusted,
+        })
         .run();
       return { id, token };
     },
@@ -65,12 +98,18 @@ export function newTokenStore(db: Db, now: () => number = Date.now): TokenStore 
       const row = db
         .select()
         .from(apiTokens)
-        .where(and(eq(apiTokens.hash, hashOf(token)), isNull(apiTokens.revokedAt)))
+        .where(
+          and(
+            eq(apiTokens.hash, hashOf(token)),
+            isNull(apiTokens.revokedAt),
+            or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now())),
+          ),
+        )
         .get();
       if (!row) return null;
       if (now() - (row.lastUsedAt ?? 0) > TOUCH_MS)
         db.update(apiTokens).set({ lastUsedAt: now() }).where(eq(apiTokens.id, row.id)).run();
-      return row.id;
+      return toToken(row);
     },
   };
 }

@@ -3,13 +3,18 @@ import { z } from "zod";
 import { type Db, writeTransaction } from "@/db/open";
 import { workflows } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
-import { recordOf } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
-import { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { allowedPlaces } from "@/server/domain/library/capabilities";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
 import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
+import { newRestorePoints, type RestoreReason } from "./restore-points";
 import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
+import { readStoredGraph } from "./stored-graph";
+import { forgetTriggersOf } from "./triggers";
+import { forgetVariablesOf } from "./variables";
+import { forgetVersionsOf } from "./workflow-versions";
 
 export interface StoredWorkflow {
   id: string;
@@ -40,12 +45,15 @@ export class WorkflowStore {
   private readonly parsed = new Map<string, { revision: number; graph: WorkflowGraph }>();
   /** Which texts of workflows, roles and crews came with files. */
   readonly foreign: ForeignTexts;
+  /** What `save` and `putBack` overwrote. */
+  readonly points: ReturnType<typeof newRestorePoints>;
 
   constructor(
     private readonly db: Db,
     private readonly now: () => number = Date.now,
   ) {
     this.foreign = newForeignTexts(db);
+    this.points = newRestorePoints(db);
   }
 
   find(id: string): StoredWorkflow | undefined {
@@ -83,30 +91,59 @@ export class WorkflowStore {
       .map((row) => this.toWorkflow(row));
   }
 
+  /** `reason`: why it is overwritten, if not by an edit: then the graph before it becomes a restore point in any case. */
   save(change: {
     id: string;
     revision: number;
     name?: string | undefined;
     graph: WorkflowGraph;
+    reason?: RestoreReason | undefined;
   }): SaveResult {
-    const { id, revision, name, graph } = change;
+    const { id, revision, name, graph, reason = "edit" } = change;
+    const saved = this.overwrite(
+      id,
+      { ...defined({ name }), graph: JSON.stringify(graph) },
+      { reason, revision },
+    );
+    return saved ? { saved: true, ...saved } : { saved: false, current: this.find(id) };
+  }
 
-    const at = this.now();
-    // One statement checks and writes: two tabs can never both pass the check.
-    const saved = this.db
-      .update(workflows)
-      .set({
-        graph: JSON.stringify(graph),
-        revision: nextRevision,
-        updatedAt: at,
-        ...defined({ name }),
-      })
-      .where(and(alive(id), eq(workflows.revision, revision)))
-      .returning({ revision: workflows.revision })
-      .get();
-    return saved
-      ? { saved: true, revision: saved.revision, updated_at: at }
-      : { saved: false, current: this.find(id) };
+  /**
+   * Makes an earlier graph the current one, as stored text, and withholds what was withheld from it. Answers the new
+   * revision; undefined if the workflow doesn't exist.
+   */
+  putBack(id: string, earlier: { graph: string; withheld: readonly string[] }): number | undefined {
+    return writeTransaction(this.db, () => {
+      const now = this.find(id);
+      if (!now) return undefined;
+      // What was allowed then may have been forbidden since: only permissions that hold now remain.
+      const keys = earlier.withheld.filter((key) => allowedPlaces([key]).length === 0);
+      const saved = this.overwrite(id, { graph: earlier.graph }, { reason: "restore" });
+      this.withhold(id, [...now.withheld, ...keys]);
+      return saved?.revision;
+    });
+  }
+
+  /** Overwrites a graph, of that revision if one is given. */
+  private overwrite(
+    id: string,
+    values: { name?: string; graph: string },
+    { reason, revision }: { reason: RestoreReason; revision?: number },
+  ): { revision: number; updated_at: number } | undefined {
+    const updated_at = this.now();
+    return writeTransaction(this.db, () => {
+      const isIt = and(alive(id), revision === undefined ? undefined : eq(workflows.revision, revision));
+      const before = this.db.select().from(workflows).where(isIt).get();
+      if (!before) return undefined;
+      if (before.graph !== values.graph) this.points.keep(before, reason, updated_at);
+      const saved = this.db
+        .update(workflows)
+        .set({ ...values, revision: nextRevision, updatedAt: updated_at })
+        .where(isIt)
+        .returning({ revision: workflows.revision })
+        .get();
+      return saved && { ...saved, updated_at };
+    });
   }
 
   rename(id: string, name: string): boolean {
@@ -170,6 +207,9 @@ export class WorkflowStore {
       const ids = gone.map(({ id }) => id);
       forgetWorkOf(tx, ids);
       forgetTestsOf(tx, ids);
+      forgetTriggersOf(tx, ids);
+      forgetVersionsOf(tx, ids);
+      forgetVariablesOf(tx, ids);
       return gone.length;
     });
   }
@@ -197,7 +237,7 @@ export class WorkflowStore {
   private toWorkflow(row: Row): StoredWorkflow {
     let known = this.parsed.get(row.id);
     if (known?.revision !== row.revision) {
-      known = { revision: row.revision, graph: asStored(JSON.parse(row.graph)) };
+      known = { revision: row.revision, graph: readStoredGraph(row.graph) };
       this.parsed.set(row.id, known);
     }
     return {
@@ -216,11 +256,4 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
   const base = `${name.replace(/ copy( \d+)?$/, "")} copy`;
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
-}
-
-/** A stored workflow. Run settings that are no longer valid don't make the workflow unreadable. */
-function asStored(value: unknown): WorkflowGraph {
-  const read = WorkflowGraph.safeParse(value);
-  if (read.success) return read.data;
-  return WorkflowGraph.parse({ ...recordOf(value), config: undefined });
 }

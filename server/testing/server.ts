@@ -2,13 +2,15 @@ import http from "node:http";
 import { boot } from "@/server/boot";
 import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { serveForm } from "@/server/http-api/forms";
 import { serve } from "@/server/http-api/serve";
+import { serveHook } from "@/server/http-api/webhooks";
 import { getServices } from "@/server/services";
 import { CustomToolStore } from "@/server/store/library/custom-tools";
 
 /*
  * A server in a process of its own, without pages: it starts as the real one does, takes up the runs of its data
- * folder, and answers the HTTP API on PORT. Tests start it to freeze it and to kill it. TROUPE_TEST_TOOL: the definition of
+ * folder, and answers the HTTP API, webhooks and forms on PORT. Tests start it to freeze it and to kill it. TROUPE_TEST_TOOL: the definition of
  * a custom tool that it is to have.
  */
 
@@ -30,7 +32,13 @@ const server = http.createServer((incoming, outgoing) => {
       ),
       ...defined({ body: chunks.length > 0 ? Buffer.concat(chunks) : undefined }),
     });
-    const response = await serve(request, { services: getServices });
+    const [, hook] = /^\/hooks\/([^/?]+)/.exec(incoming.url ?? "") ?? [];
+    const [, form] = /^\/p\/([^/?]+)\/submit/.exec(incoming.url ?? "") ?? [];
+    const response = hook
+      ? await serveHook(request, hook, getServices)
+      : form
+        ? await serveForm(request, form, getServices)
+        : await serve(request, { services: getServices });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(Buffer.from(await response.arrayBuffer()));
   })();

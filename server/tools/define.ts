@@ -3,6 +3,7 @@ import { parseJson } from "@/server/domain/base/json";
 import { asSchema } from "@/server/domain/base/json-schema";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import {
   type CallableTool,
   type ToolAnswer,
@@ -31,6 +32,8 @@ export interface ToolScope {
    * true.
    */
   readonly tainted?: boolean;
+  /** The arguments that name secrets, and which. The tool fills them in where it sends them, if it takes any. */
+  readonly secrets?: readonly SecretUse[];
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;
   /** The caller. `task_id`: the plan's task, if any. */

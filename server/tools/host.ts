@@ -46,6 +46,8 @@ export function newToolHost(parts: {
   role?(name: string): { tools: readonly string[] } | undefined;
   matches: ToolHost["matches"];
   runCode: ToolHost["runCode"];
+  /** Removes the secrets in memory from a result, before it is cut or kept. */
+  redact?: <T>(value: T) => T;
 }): ToolHost {
   const { registry } = parts;
   return {
@@ -62,7 +64,8 @@ export function newToolHost(parts: {
         }
       : {}),
     async invoke(name, args, scope) {
-      const result = await registry.invoke(name, args, scope);
+      const answered = await registry.invoke(name, args, scope);
+      const result = parts.redact?.(answered) ?? answered;
       if (result.status_code !== 200) return result;
       const taints = result.tainted ?? registry.get(name)?.spec.taints ?? true;
       return await cut(result, scope, { tool: name, tainted: taints || scope.tainted !== false }, parts.keep);

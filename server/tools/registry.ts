@@ -1,7 +1,9 @@
 import { errorMessage, textsOf } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
+import { SECRET_TOOLS } from "@/server/domain/tool/secret";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
+import { takesNoSecrets } from "./secrets";
 
 /** The tools of this installation by name. Permission is not asked here: that is server/tools/policy.ts. */
 export class ToolsRegistry {
@@ -41,6 +43,8 @@ export class ToolsRegistry {
     const tool = this.tools.get(name);
     if (!tool) return { status_code: 404, error: unknownTool(name, [...this.tools.keys()]) };
     if (tool.spec.unavailable) return { status_code: 503, error: tool.spec.unavailable };
+    if (scope.secrets?.length && !SECRET_TOOLS.includes(name))
+      return { status_code: 400, error: takesNoSecrets(name) };
     const checked = tool.check(args);
     if (!checked.ok) return { status_code: 400, error: invalidArguments(tool.spec, checked.errors) };
     const timeout = AbortSignal.timeout(tool.spec.timeout_ms);

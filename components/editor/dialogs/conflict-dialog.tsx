@@ -3,7 +3,6 @@
 import { Minus, MoveRight, Pencil, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { type Difference, differences } from "@/components/canvas/graph-differences";
 import { formatList } from "@/components/display/format";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -11,6 +10,7 @@ import { Dialog } from "@/components/ui/overlay/dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Clash, mergeVersions, type Version } from "@/server/domain/graph/merge";
+import { type Difference, differences } from "@/server/domain/graph/version/differences";
 import { useEditor, useEditorStore } from "../editing/editor-store";
 
 /** Someone else saved this workflow: shows both versions and asks which to keep. */

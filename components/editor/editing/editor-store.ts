@@ -14,6 +14,8 @@ export interface EditorState {
   revision: number;
   /** The document that the server has. The same object: nothing to save. */
   savedDoc: Version;
+  /** Why the next save overwrites the server's document, if it is no mere edit. */
+  saveReason?: "merge" | "replace" | undefined;
   history: EditHistory<Version>;
   /** Never saved, never undone. */
   selection: Selection;
@@ -98,12 +100,13 @@ export function newEditorStore(
       changeSelection(change) {
         set(({ selection }) => ({ selection: change(selection) }));
       },
-      saved: (savedDoc, revision) => set({ savedDoc, revision }),
+      saved: (savedDoc, revision) => set({ savedDoc, revision, saveReason: undefined }),
       adopt(doc, revision) {
         set(({ selection, history, savedDoc, doc: mine }) => ({
           doc,
           savedDoc: doc,
           revision,
+          saveReason: undefined,
           // Local edits can still be undone, without undoing the remote ones.
           history: onTop(
             mine === savedDoc ? history : record(history, mine, { label: "Use theirs", now: now() }),
@@ -113,12 +116,13 @@ export function newEditorStore(
           save: { state: "clean" },
         }));
       },
-      rebase: (savedDoc, revision) => set({ savedDoc, revision }),
+      rebase: (savedDoc, revision) => set({ savedDoc, revision, saveReason: "replace" }),
       merge(merged, theirs, revision) {
         set(({ selection, history, savedDoc }) => ({
           doc: merged,
           savedDoc: theirs,
           revision,
+          saveReason: "merge",
           history: onTop(history, (own) => rebased(own, savedDoc, theirs)),
           selection: existing(selection, merged.graph),
         }));

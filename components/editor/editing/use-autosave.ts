@@ -6,7 +6,7 @@ import { isText, recordOf } from "@/server/domain/base/guards";
 import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
-import type { EditorStore } from "./editor-store";
+import type { EditorState, EditorStore } from "./editor-store";
 
 type Client = ReturnType<typeof useTrpcClient>;
 
@@ -22,7 +22,7 @@ export function useAutosave(store: EditorStore): Autosave {
         return { doc, revision };
       },
       isDirty: () => isDirty(store),
-      save: (doc, revision) => save(client, store.getState().id, doc, revision),
+      save: (doc, revision) => save(client, store.getState(), doc, revision),
       onSaved: (doc, revision) => {
         store.getState().saved(doc, revision);
         notifyWindows({ id: store.getState().id, revision });
@@ -107,7 +107,7 @@ const NEWER_TROUPE =
 
 async function save(
   client: Client,
-  id: string,
+  { id, saveReason: reason }: Pick<EditorState, "id" | "saveReason">,
   doc: Version,
   revision: number,
 ): Promise<SaveResult<Version>> {
@@ -116,7 +116,11 @@ async function save(
   if (!graph.success)
     return { ok: false, reason: issueTexts(graph.error, 1)[0] ?? "The workflow isn't valid" };
   try {
-    const saved = await client.workflows.save.mutate({ id, revision, name: doc.name, graph: graph.data });
+    const saved = await client.workflows.save.mutate({
+      ...{ id, revision, reason },
+      name: doc.name,
+      graph: graph.data,
+    });
     return { ok: true, revision: saved.revision };
   } catch (error) {
     const { code, message, detail } = toApiError(error);

@@ -6,6 +6,7 @@ import { DraftField } from "@/components/forms/fields/draft-field";
 import { LabelField } from "@/components/forms/fields/label-field";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { exitLabels } from "@/components/forms/ports";
+import { useVariables } from "@/components/forms/variables";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
 import { Field } from "@/components/ui/input/field";
@@ -51,9 +52,10 @@ function Inspector({
         { id: edge.id, patch },
         { mergeKey: `${edge.id} ${Object.keys(patch).join(" ")}` },
       );
+  const variables = useVariables(store.getState().id).data?.map(({ name }) => name);
   if (!source || !target) return null;
   const isRouter = !!getNodeKind(source.node_type).routes;
-  const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id) };
+  const scope = { graph, node: source, roles, keys: keysAvailableAt(graph, target.id), variables };
   const isPlain = edge.kind === "normal";
   // Comes first where it alone decides, and last for a router.
   const condition = (labelProps: { label: string; hint: string }) => (

@@ -82,3 +82,17 @@ test("headers and query parameters of a request are edited as rows", async () =>
   write(await query.findByRole("textbox", { name: "Value of topic" }), "tea {{n}}");
   await waitFor(() => expect(config()).toMatchObject({ query: { topic: "tea {{n}}" } }));
 });
+
+test("a secret is chosen with the key next to a header", async () => {
+  const { person, config, troupe } = open({
+    node_type: "http_request",
+    output_keys: ["response"],
+    config: { url: "https://example.test", headers: { Authorization: "" } },
+  });
+  troupe.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["example.test"], workflows: null });
+  await person.click(await screen.findByRole("button", { name: "Secret for Authorization" }));
+  await person.click(await screen.findByRole("menuitem", { name: /KEY/ }));
+  await waitFor(() =>
+    expect(config()).toMatchObject({ headers: { Authorization: 'Bearer {"$secret": "KEY"}' } }),
+  );
+});

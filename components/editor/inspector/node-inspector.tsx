@@ -1,9 +1,11 @@
 "use client";
 
 import { ArrowRight, Copy, Trash2, Unplug, Waypoints } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useDeferredValue, useMemo } from "react";
 import { KindIcon } from "@/components/canvas/cards/kind-icon";
 import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
+import { useVariables } from "@/components/forms/variables";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
@@ -23,6 +25,8 @@ import { AsideFields, Inputs, KindFields, NoteSize } from "./node-fields";
 import { useSetNode } from "./node-form";
 import { Keys } from "./node-keys";
 import { Advanced, Failing, Joining } from "./node-sections";
+
+const TriggerList = dynamic(() => import("@/components/triggers/trigger-list").then((m) => m.TriggerList));
 
 /** The nodes that follow, by mouse and keyboard. */
 function GoesOnTo({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
@@ -106,12 +110,14 @@ function Inspector({ graph, node, roles }: Props) {
   const analysis = useMemo(() => analyse(settled), [settled]);
   const keys = useMemo(() => keysAvailableAt(settled, node.id, analysis), [settled, node.id, analysis]);
   const store = useEditorStore();
+  const variables = useVariables(store.getState().id).data?.map(({ name }) => name);
   const scope: FormScope = {
     graph,
     workflowId: store.getState().id,
     node,
     roles,
     keys,
+    variables,
     change: (label, apply) =>
       store.getState().edit({ ...edits.change, label }, { apply }, { mergeKey: `${node.id} ${label}` }),
   };
@@ -129,6 +135,11 @@ function Inspector({ graph, node, roles }: Props) {
         {kind.noteText ? <NoteSize node={node} /> : null}
         {isCrewNode(node) ? <UnfoldButton /> : null}
       </div>
+      {kind.begins && (
+        <Disclosure variant="section" title="Triggers" isOpen>
+          <TriggerList workflowId={scope.workflowId ?? ""} graph={settled} />
+        </Disclosure>
+      )}
       {runs && <LastResult graph={graph} node={node} />}
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />

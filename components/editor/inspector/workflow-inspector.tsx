@@ -10,6 +10,7 @@ import { FormParts } from "@/components/forms/form-parts";
 import { PresetField, TypeDetails, TypeSelect } from "@/components/forms/schema/schema-field";
 import { asSchema } from "@/components/forms/schema/schema-labels";
 import { readRow, type SchemaRow, writeRow } from "@/components/forms/schema/schema-rows";
+import { useVariables, Variables } from "@/components/forms/variables";
 import { CapabilityList } from "@/components/import-export/capability-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -86,6 +87,7 @@ export function WorkflowInspector() {
       </div>
       <ProjectSection />
       <StateKeys graph={graph} />
+      <VariablesSection />
       <Limits graph={graph} />
       <Capabilities graph={graph} />
     </>
@@ -133,6 +135,20 @@ export function ProjectSection() {
           }}
         />
       </div>
+    </Disclosure>
+  );
+}
+
+/** Values that its nodes read as `vars`. */
+function VariablesSection() {
+  const id = useEditor((editor) => editor.id);
+  const { data = [] } = useVariables(id);
+  return (
+    <Disclosure variant="section" title="Variables" aside={data.length === 0 ? "None" : String(data.length)}>
+      <p className="text-[13px] text-ink-3">
+        Read as vars.NAME in expressions and {"{{vars.NAME}}"} in texts.
+      </p>
+      <Variables workflowId={id} />
     </Disclosure>
   );
 }

@@ -12,6 +12,7 @@ import {
   FileDown,
   FileUp,
   FlaskConical,
+  GitCommitVertical,
   History,
   PanelLeft,
   Redo2,
@@ -40,6 +41,7 @@ import { useEditor, useEditorStore } from "../editing/editor-store";
 import { BreakpointCount } from "../inspector/editor-breakpoints";
 import { useUi, useUiStore } from "../ui-store";
 import { ProblemsContext } from "../use-problems";
+import { PublishButton } from "../versions/publish-button";
 
 export interface TopBarProps {
   flush: () => Promise<boolean>;
@@ -98,7 +100,8 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         />
         <More id={id} name={name} flush={flush} onImport={onImport} />
       </Toolbar>
-      <span className="ml-1.5">
+      <span className="ml-1.5 flex gap-1.5">
+        <PublishButton flush={flush} />
         <RunLauncher
           workflowId={id}
           name={name}
@@ -290,6 +293,7 @@ function More({
   const commands = useEditorCommands();
   const router = useRouter();
   const isPhone = useMedia(PHONE);
+  const ui = useUiStore();
   // Export what is on the canvas, not what was last saved.
   const exportAs = (kind: ExportKind) => async () => {
     if (await flush()) await actions.exportFile(id, kind);
@@ -310,6 +314,11 @@ function More({
               ]
             : []),
           { label: "Workflow runs", icon: <History />, href: `/workflows/${id}/runs` },
+          {
+            label: "Versions",
+            icon: <GitCommitVertical />,
+            onSelect: () => ui.setState({ isVersionsOpen: true }),
+          },
           { label: "Workflow tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
           {
             label: "Breakpoints",

@@ -6,6 +6,7 @@ import { CodeArea } from "@/components/ui/input/code-area";
 import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression/expression";
 import { offeredFunctions } from "@/server/domain/text/expression/expression-functions";
 import { type FormScope, FormScopeContext, writersOf } from "../form-scope";
+import { variableLabels } from "./variable-labels";
 
 export interface ExpressionFieldProps {
   label: string;
@@ -160,6 +161,9 @@ export function completeExpression(
         boost: certain ? 1 : 0,
       })),
     };
+  const named = scope ? variableLabels(scope) : [];
+  const afterVars = /\bvars\.\w*$/.exec(before);
+  if (afterVars) return { from: afterVars.index, options: named.map((label) => ({ label })) };
   const afterValue = /[\w\])"']\.([A-Za-z]*)$/.exec(before);
   if (afterValue && !/\bmath\.[A-Za-z]*$/.test(before) && !/(?:^|[^.\w])(?:\d+)\.$/.test(before))
     return { from: at - (afterValue[1]?.length ?? 0), options: [...methods, ...macros] };
@@ -169,7 +173,7 @@ export function completeExpression(
     from: at - (word?.[1]?.length ?? 0),
     options: [
       ...keys.map(({ key, writers }) => ({ label: `state.${key}`, detail: writers })),
-      ...variables.map((label) => ({ label })),
+      ...[...variables, ...named].map((label) => ({ label })),
       ...functions,
     ],
   };

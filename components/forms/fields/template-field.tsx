@@ -1,10 +1,12 @@
 "use client";
 
 import { CodeArea } from "@/components/ui/input/code-area";
+import { VARS } from "@/server/domain/graph/run-input";
 import { checkTemplate, templateReads } from "@/server/domain/text/template/template";
 import { templateFilters } from "@/server/domain/text/template/template-filters";
 import type { FieldProps } from "../field-props";
 import { type FormScope, useFormScope, writersOf } from "../form-scope";
+import { variableLabels } from "./variable-labels";
 
 /** A template text: suggests the available keys after {{ and marks unknown ones. */
 export function TemplateField({
@@ -28,15 +30,16 @@ export function TemplateField({
   );
 }
 
-export function lintTemplate(text: string, { keys }: FormScope) {
+export function lintTemplate(text: string, { keys, variables }: FormScope) {
   const known = new Set(keys.map(({ key }) => key));
   const unknown = templateReads(text)
-    .filter(({ key, optional }) => !optional && !known.has(key))
-    .map(({ key, from, to }) => ({
+    .filter(({ key, path, optional }) => !optional && !known.has(key) && !isVariable(path, variables))
+    .map(({ key, path, from, to }) => ({
       from,
       to,
       severity: "warning" as const,
-      message: `No node before this one writes "${key}".`,
+      message:
+        key === VARS ? `There is no variable ${path[1] ?? ""}.` : `No node before this one writes "${key}".`,
     }));
   return [
     ...checkTemplate(text).map(({ message, from, to }) => ({
@@ -48,6 +51,10 @@ export function lintTemplate(text: string, { keys }: FormScope) {
     ...unknown,
   ];
 }
+
+/** Whether a path names a variable that exists, as far as that is known. */
+const isVariable = ([key, name = ""]: readonly string[], variables: readonly string[] | undefined) =>
+  key === VARS && (variables?.includes(name) ?? true);
 
 export function completeTemplate(text: string, at: number, scope: FormScope) {
   const open = text.lastIndexOf("{{", at - 1);
@@ -61,15 +68,22 @@ export function completeTemplate(text: string, at: number, scope: FormScope) {
       options: templateFilters.map(({ name, hint }) => ({ label: name, detail: hint })),
     };
   // At the start, or as the argument of a filter.
-  const word = /(?:^|[:,])\s*(?:state\.|input\.)?([A-Za-z0-9_]*)$/.exec(inside);
+  const word = /(?:^|[:,])\s*(?:state\.|input\.)?([A-Za-z0-9_]*|vars\.\w*)$/.exec(inside);
   if (!word) return null;
   return {
     from: at - (word[1]?.length ?? 0),
-    options: scope.keys.map((key) => ({
-      label: key.key,
-      detail: writersOf(scope, key),
-      apply: isClosed ? key.key : `${key.key}}}`,
-      boost: key.certain ? 1 : 0,
-    })),
+    options: [
+      ...scope.keys.map((key) => ({
+        label: key.key,
+        detail: writersOf(scope, key),
+        apply: isClosed ? key.key : `${key.key}}}`,
+        boost: key.certain ? 1 : 0,
+      })),
+      ...variableLabels(scope).map((label) => ({
+        label,
+        detail: "Variable",
+        apply: isClosed ? label : `${label}}}`,
+      })),
+    ],
   };
 }

@@ -14,6 +14,7 @@ import { formatCost } from "@/server/domain/model/cost";
 import { Ticking, useTimeLeft } from "../live/elapsed";
 import { HeldActions } from "../quarantine-note";
 import { useReplay } from "../replay/replay-button";
+import { startText } from "../started-by";
 import { runStatus } from "../status";
 
 export type RunSummary = Answers["runs"]["list"][number];
@@ -93,7 +94,7 @@ function Facts({ run, hasStatus }: { run: RunSummary; hasStatus: boolean }) {
       {hasStatus ? <span>{statusWord(runStatus(run.status, run.final_status))}</span> : null}
       <TimeText at={run.created_at} />
       <span>{new Date(run.created_at).toLocaleTimeString("en-GB")}</span>
-      <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
+      <span className="max-sm:hidden">{startText(run.trigger, run.started_by)}</span>
       <Duration run={run} />
       <Taken run={run} />
     </p>
@@ -204,11 +205,3 @@ function Duration({ run }: { run: RunSummary }) {
   const isWaiting = run.waits_for !== null && run.waits_for !== "run";
   return isWaiting || run.status === "paused" ? null : <Ticking from={run.started_at} />;
 }
-
-const TRIGGERS: Record<string, string> = {
-  editor: "from the editor",
-  api: "through the API",
-  cli: "from the command line",
-  test: "by a test",
-  workflow: "by another workflow",
-};

@@ -32,6 +32,7 @@ export function EditInput({
       graph={workflow.data.graph}
       name={workflow.data.name}
       initialInput={earlier.data.input}
+      fromRun={runId}
       onClose={onClose}
     />
   );

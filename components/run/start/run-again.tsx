@@ -4,11 +4,11 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import dynamic from "next/dynamic";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import { differences } from "@/components/canvas/graph-differences";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { differences } from "@/server/domain/graph/version/differences";
 import { useRun, useRunViewStore } from "../run-context";
 import { newIdempotencyKey } from "./idempotency";
 
@@ -86,8 +86,8 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
     isPending: start.isPending,
     start: () => {
       if (!store) return;
-      const { input } = store.view.getState().head;
-      start.mutate({ workflow_id: workflowId, input, idempotency_key: key });
+      const { input, run } = store.view.getState().head;
+      start.mutate({ workflow_id: workflowId, input, from_run: run.id, idempotency_key: key });
     },
   };
 }

@@ -38,6 +38,8 @@ export interface LaunchProps {
   runTo?: string | null | undefined;
   /** Defaults to the last input that this browser ran the workflow with. */
   initialInput?: JsonObject | undefined;
+  /** The run that `initialInput` comes from. */
+  fromRun?: string | undefined;
   /** If the workflow never ran, start with its example input. */
   suggestsInput?: boolean | undefined;
 }
@@ -59,6 +61,7 @@ export function useLaunch({
   graph,
   beforeStart,
   initialInput,
+  fromRun,
   suggestsInput = false,
   isTrial = false,
   runTo = null,
@@ -90,12 +93,13 @@ export function useLaunch({
     setErrors(read.errors);
     if (read.errors.length > 0) return;
     const options = startOptions({ ...draft, mode }, { config, breakpoints, pins, runTo });
-    start(read.input, { ...options, idempotency_key: key });
+    start(read.input, { ...options, ...defined({ from_run: fromRun }), idempotency_key: key });
   };
   return { fields, earlier, pins, breakpoints, draft, change, errors, setErrors, submit, isPending, refusal };
 }
 
 interface StartOptions {
+  from_run?: string;
   config?: Partial<RunConfig>;
   pins?: Pins;
 }

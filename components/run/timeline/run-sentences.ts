@@ -2,6 +2,8 @@ import { countOf, formatDuration, formatList, formatTokens } from "@/components/
 import { formatDollars } from "@/server/domain/model/cost";
 import { describePausedPlace, describeTarget } from "@/server/domain/run/commands/control-labels";
 import type { RunEventOf } from "@/server/domain/run/events";
+import { isTaintedBy } from "@/server/domain/run/started-by";
+import { startText } from "../started-by";
 import {
   detail,
   keys,
@@ -25,17 +27,17 @@ const FINAL_STATUS_SENTENCES: Record<RunEventOf<"run_finished">["payload"]["fina
 /** What happens to a run as a whole, in sentences. */
 export const runSentences = {
   run_created: ({ payload }) => {
-    const by = {
-      editor: "from the editor",
-      api: "through the API",
-      cli: "from the command line",
-      test: "by a test",
-      workflow: "by another workflow",
-    };
     const model = payload.provider_summary
       ? `, using ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
       : "";
-    return story(`Run of ${payload.workflow_name || "a workflow"} created ${by[payload.trigger]}${model}`);
+    const { workflow_name, trigger, origin, input } = payload;
+    const isUntrusted = isTaintedBy(origin, input);
+    return story(
+      `Run of ${workflow_name || "a workflow"} created ${startText(trigger, origin)}${model}${
+        isUntrusted ? "; its input is untrusted, so sending data out needs approval" : ""
+      }`,
+      isUntrusted ? "warning" : undefined,
+    );
   },
   run_started: () => story("Run started", "running"),
   run_cancel_requested: ({ payload }) =>
@@ -122,6 +124,7 @@ export const runSentences = {
       ...(messages.length > 0 ? [countOf(messages.length, "edited message")] : []),
       ...(plan.length > 0 ? ["an edited plan"] : []),
       ...(graph === "latest" ? ["the current workflow version"] : []),
+      ...(graph === "published" ? ["the published workflow version"] : []),
     ];
     const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
     return story(`Forked here${how}; earlier events come from the original run`, "running");

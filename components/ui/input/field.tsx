@@ -52,7 +52,14 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
   return (
     <div
       className={clsx("flex min-w-0 flex-col gap-1.5", className)}
-      {...(group ? { role: "group", "aria-labelledby": control["aria-labelledby"] } : {})}
+      {...(group
+        ? {
+            role: "group",
+            "aria-labelledby": control["aria-labelledby"],
+            "aria-describedby": control["aria-describedby"],
+            "data-invalid": control["aria-invalid"],
+          }
+        : {})}
     >
       {group ? (
         <span id={control["aria-labelledby"]} className={labelClass}>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "./headers";
+import { contentSecurityPolicy, PAGE_HEADERS, pageHeaders, STRICT_TRANSPORT } from "./headers";
 
 const rules = (policy: string) =>
   Object.fromEntries(policy.split("; ").map((rule) => rule.split(/ (.*)/, 2) as [string, string]));
@@ -24,6 +24,16 @@ test("a page only runs scripts with its nonce and loads from this server", () =>
     "require-trusted-types-for": "'script'",
     "trusted-types": "nextjs default",
   });
+});
+
+test("a page may be embedded by the sites that it names, and by no others", () => {
+  const frames = ["https://example.org", "https://*.example.com:8443"];
+  expect(rules(contentSecurityPolicy("abc", false, frames))["frame-ancestors"]).toBe(
+    "https://example.org https://*.example.com:8443",
+  );
+  const { "x-frame-options": _noFrames, ...others } = PAGE_HEADERS;
+  expect(pageHeaders(frames)).toEqual(others);
+  expect(pageHeaders()).toEqual(PAGE_HEADERS);
 });
 
 test("a page may evaluate code and open a WebSocket only in development", () => {

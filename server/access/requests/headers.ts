@@ -11,6 +11,12 @@ export const PAGE_HEADERS = {
   "permissions-policy": "camera=(), microphone=(), geolocation=()",
 } as const;
 
+/** The headers of a page that these sites may embed. */
+export function pageHeaders(frameAncestors: readonly string[] = []): Record<string, string> {
+  const { "x-frame-options": noFrames, ...others } = PAGE_HEADERS;
+  return { ...others, ...(frameAncestors.length === 0 && { "x-frame-options": noFrames }) };
+}
+
 /** Two years, once the public address is https. */
 export const STRICT_TRANSPORT = "max-age=63072000";
 
@@ -18,7 +24,11 @@ export const STRICT_TRANSPORT = "max-age=63072000";
  * What a page may load and run: our own scripts by nonce, nothing else. Styles may be inline because the canvas places
  * its nodes with them. In development the bundler evaluates code and reloads over a socket.
  */
-export function contentSecurityPolicy(nonce: string, isDevelopment: boolean): string {
+export function contentSecurityPolicy(
+  nonce: string,
+  isDevelopment: boolean,
+  frameAncestors: readonly string[] = [],
+): string {
   return [
     "default-src 'self'",
     `script-src 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`,
@@ -29,7 +39,7 @@ export function contentSecurityPolicy(nonce: string, isDevelopment: boolean): st
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors.join(" ") || "'none'"}`,
     "frame-src 'none'",
     "worker-src 'self' blob:",
     ...(isDevelopment ? [] : ["require-trusted-types-for 'script'", "trusted-types nextjs default"]),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refusesRequest } from "./request-filter";
+import { addressOf, refusesRequest } from "./request-filter";
 
 // Raw bytes on a socket: clients that people use would not send most of this.
 
@@ -117,5 +117,21 @@ test("internal headers of Next.js are removed from requests", async () => {
     "next-resume",
   ];
   const { body } = await send("GET /", `Host: ${own()}`, ...names.map((name) => `${name}: 1`), "RSC: 1");
-  expect(body).toBe("on: / host rsc connection");
+  expect(body).toBe("on: / host rsc connection x-forwarded-for");
+});
+
+test.each([
+  ["replaced without a proxy", {}, "127.0.0.1"],
+  ["kept from a proxy", { TROUPE_PUBLIC_URL: "https://troupe.example" }, "203.0.113.7"],
+])("the address that a request is forwarded for is %s", (_name, env, address) => {
+  const headers: Record<string, string> = {
+    host: "127.0.0.1:3000",
+    "x-forwarded-for": "10.1.1.1, 203.0.113.7",
+  };
+  const request = {
+    ...{ url: "/", method: "GET", headers, rawHeaders: ["host", headers.host] },
+    socket: { remoteAddress: "127.0.0.1" },
+  };
+  expect(refusesRequest(request as never, {} as never, { PORT: "3000", ...env } as never)).toBe(false);
+  expect(addressOf(new Headers(headers))).toBe(address);
 });

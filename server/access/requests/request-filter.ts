@@ -26,6 +26,8 @@ export function refusesRequest(
     answer(request, response, refusal);
     return true;
   }
+  // Only a proxy says for whom it asks.
+  if (!env.TROUPE_PUBLIC_URL) request.headers["x-forwarded-for"] = request.socket.remoteAddress ?? "";
   for (const name of Object.keys(request.headers)) if (INTERNAL.test(name)) delete request.headers[name];
   return false;
 }
@@ -55,6 +57,24 @@ function refusalOf(request: IncomingMessage, env: Env): Refusal | null {
   return null;
 }
 
+/** The address that a request comes from, as this server or the nearest proxy saw it. */
+export const addressOf = (headers: Headers): string =>
+  headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
+
+/** Whom an address stands for: of IPv6, the network, whose addresses all belong to one person. */
+export function networkOf(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address;
+  const [head = "", tail] = address.toLowerCase().split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const after = tail ? tail.split(":") : [];
+  if (tail !== undefined)
+    groups.push(...Array<string>(Math.max(0, 8 - groups.length - after.length)).fill("0"), ...after);
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+}
+
 /** A request's target as the path it means; `authority` where it was given as a whole address (RFC 9112, 3.2.2). */
 function targetOf(target: string, host: string | undefined): { path: string; authority?: string } | null {
   if (target.startsWith("/")) return { path: target };
@@ -79,7 +99,7 @@ function answer(
   response: ServerResponse,
   { status, code, message }: Refusal,
 ): void {
-  const isApi = /^(?:https?:\/\/[^/]*)?\/api\//i.test(request.url ?? "");
+  const isApi = /^(?:https?:\/\/[^/]*)?\/(?:api|hooks)\//i.test(request.url ?? "");
   const body = isApi ? JSON.stringify({ error: { code, message } }) : `${message}\n`;
   response.writeHead(status, {
     ...API_HEADERS,

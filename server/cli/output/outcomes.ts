@@ -12,6 +12,7 @@ import {
 import type { WorkerState } from "@/server/domain/run/engine-state";
 import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { Engine } from "@/server/operations/runs/run-schemas";
+import { Trigger } from "@/server/operations/triggers/trigger-schemas";
 import type { Ask, ServerTerminal } from "../server-ask";
 
 /** Prints a response of the server and returns the exit code. */
@@ -67,6 +68,19 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
     return engine.ok ? 0 : 1;
   },
 
+  listTriggers(answer, { json, terminal }) {
+    const { triggers } = z.object({ triggers: z.array(Trigger) }).parse(answer);
+    if (json) terminal.print(JSON.stringify(triggers, null, 2));
+    else for (const trigger of triggers) terminal.print(triggerLine(trigger));
+    return 0;
+  },
+
+  updateTrigger(answer, { json, terminal }) {
+    if (json) terminal.print(JSON.stringify(answer, null, 2));
+    else terminal.print(triggerLine(Trigger.parse(answer)));
+    return 0;
+  },
+
   bisectRun(answer, { json, terminal }) {
     const report = BisectReport.parse(answer);
     if (json) terminal.print(JSON.stringify(report, null, 2));
@@ -74,6 +88,9 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
     return report.verdict === "found" ? 0 : 1;
   },
 };
+
+const triggerLine = ({ id, kind, enabled, disabled_reason }: z.output<typeof Trigger>) =>
+  `${id}  ${kind}  ${enabled ? "on" : "off"}${disabled_reason === null ? "" : `  ${disabled_reason}`}`;
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const REJECTED = 2;

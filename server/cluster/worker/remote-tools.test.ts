@@ -85,6 +85,19 @@ describe("tools on a worker", () => {
     });
   });
 
+  test("a call that names a secret is made by the server, which has its value", async () => {
+    const fetch = () => Promise.reject(new Error("sent by the worker"));
+    const tools = newRemoteTools(side.client(), portableTools({ web: { fetch } }));
+    const args = { url: "https://a.example/", headers: { "x-key": '{"$secret":"KEY"}' } };
+    const secrets = [{ at: ["headers", "x-key"], names: ["KEY"] }];
+    expect((await tools.invoke("http_request", args, scope("run_a/1"))).error).toContain(
+      "sent by the worker",
+    );
+    expect((await tools.invoke("http_request", args, { ...scope("run_a/2"), secrets })).error).toContain(
+      "no network in this test",
+    );
+  });
+
   test("a portable tool executes on the worker, even while the server is unavailable", async () => {
     const tools = newTools();
     await side.stop();

@@ -61,7 +61,8 @@ export function newRemoteTools(
     specs: async () => Specs.parse(await control.insist("tools/specs", {})),
     withdrawn: async (role, tool) => Withdrawn.parse(await control.insist("tools/withdrawn", { role, tool })),
     async invoke(name, args, scope) {
-      if (registry.get(name)) return here.invoke(name, args, scope);
+      // Secrets are filled in on the server, so a worker never has them.
+      if (registry.get(name) && !scope.secrets?.length) return here.invoke(name, args, scope);
       const { signal } = scope;
       try {
         const about = { name, args, scope: sentScope(scope) };

@@ -1,5 +1,5 @@
 /** What an id is of; it stands in front of the id, so that nobody passes one for the other unseen. */
-export type IdPrefix = "wf" | "run" | "role" | "tok" | "prov" | "ses" | "sec" | "art";
+export type IdPrefix = "wf" | "run" | "role" | "tok" | "prov" | "ses" | "sec" | "art" | "trg" | "form";
 
 // 32 characters, so that every random byte maps to one without bias; no i, l, o, u that read like others or spell words.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

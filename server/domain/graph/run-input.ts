@@ -2,7 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { settingsOf } from "@/server/domain/nodes";
+import { settingsOf, writtenKeys } from "@/server/domain/nodes";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
 import type { WorkflowGraph, WorkflowNode } from "./graph";
@@ -54,10 +54,20 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   });
 }
 
-/** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */
+/** The key under which a run's state has the variables. */
+export const VARS = "vars";
+
+/** Whether a workflow has its own state key of that name: then it means what it always meant, and there are no variables. */
+export const hasOwnVars = (graph: WorkflowGraph): boolean =>
+  Object.hasOwn(stateProperties(graph), VARS) ||
+  inputFields(graph).some(({ key }) => key === VARS) ||
+  Object.values(graph.nodes).some((node) => writtenKeys(node).includes(VARS));
+
+/** The state that a run begins with: schema defaults, the start node's defaults, then what was given, and its variables. */
 export function startingState(
   graph: WorkflowGraph,
   input: JsonObject,
+  variables?: JsonObject,
 ): { state: JsonObject; defaults: string[] } {
   const state: JsonObject = {};
   const defaults: string[] = [];
@@ -72,6 +82,11 @@ export function startingState(
       defaults.push(field.key);
     }
   for (const [key, value] of Object.entries(input)) if (value !== undefined) state[key] = value;
+  // A workflow that had such a key before keeps it.
+  if (variables && !hasOwnVars(graph)) {
+    delete state[VARS];
+    if (Object.keys(variables).length > 0) state[VARS] = variables;
+  }
   return { state, defaults: [...new Set(defaults)].filter((key) => !Object.hasOwn(input, key)) };
 }
 

@@ -1,5 +1,6 @@
 import { HIDDEN, KEY_SHAPES } from "@/server/domain/base/key-shapes";
 import { isRaw, join } from "@/server/domain/base/lenient-reader";
+import { secretText } from "@/server/domain/tool/secret";
 
 const SECRET =
   /api[-_]?key|secret|password|passwd|authorization|credential|(^|[-_])(auth|access|bearer|refresh)?[-_]?token$/i;
@@ -16,9 +17,24 @@ interface Found {
   value: string;
 }
 
+/** A key without the scheme before it: "Bearer abc" is "abc". */
+const bareKey = (text: string): string => text.trim().replace(SCHEME, "");
+
+/** The key at a place of some settings, without its scheme; "" if there is none. */
+export const keyAt = (config: unknown, place: string): string =>
+  bareKey(keysIn(config).find((found) => found.place === place)?.value ?? "");
+
+/** A text with a reference to a secret in place of a key; in JSON as a value, or within a string. */
+export function withReference(text: string, key: string, name: string): string {
+  const reference = secretText(name);
+  const isJson = /^\s*[{[]/.test(text);
+  if (isJson && text.includes(`"${key}"`)) return text.replace(`"${key}"`, () => reference);
+  return text.replace(key, () => (isJson ? reference.replaceAll('"', '\\"') : reference));
+}
+
 /** Whether a text that is sent under this name is a key: no gap that a run fills in, and no reference to where it is kept. */
 function isKey(name: string, text: string): boolean {
-  const value = text.trim().replace(SCHEME, "");
+  const value = bareKey(text);
   return (
     (SECRET.test(name) || SENT.test(name)) &&
     value.length >= 8 &&
@@ -51,7 +67,13 @@ function hideKeys(
       return HIDDEN;
     };
     if (isSent && isKey(name, value)) return hide(value);
-    return value
+    const inFields = (text: string) =>
+      text.replace(
+        /("([\w-]{1,60})"\s*:\s*")([^"\\]{8,400})(?=")/g,
+        (whole, before: string, field: string, held: string) =>
+          isKey(field, held) ? before + hide(held) : whole,
+      );
+    return (name === "body" ? inFields(value) : value)
       .replace(KEY_SHAPES, hide)
       .replace(
         /([?&]([\w-]{1,60})=)([^&#\s"']{8,400})/g,

@@ -4,19 +4,20 @@ import { must } from "@/server/domain/base/must";
 import { freeTools } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
-import { isAgentNode, isCrewNode, type OwnUse, usesOf, type WorkflowNode } from "../nodes";
+import { secretsIn } from "@/server/domain/tool/secret";
+import { isAgentNode, isCrewNode, type OwnUse, secretPlacesOf, usesOf, type WorkflowNode } from "../nodes";
 import { choiceKey, isStandard, modelUses } from "./model-uses";
 import { roleUses } from "./role-use";
 
-export const CAPABILITY_KINDS = ["tool", "host", "model", "code", "memory"] as const;
+export const CAPABILITY_KINDS = ["tool", "host", "secret", "model", "code", "memory"] as const;
 export type CapabilityKind = (typeof CAPABILITY_KINDS)[number];
 
 /** One thing that a workflow may use beyond thinking: asked for by nodes, or by roles at nodes. */
 export interface Capability {
-  /** `tool:NAME`, `host:NAME` (`host:*`: an address that is only known in a run), `model:PROVIDER/MODEL`, `code:NODE`, `memory:SCOPE`. */
+  /** `tool:NAME`, `host:NAME` (`host:*`: an address that is only known in a run), `secret:NAME`, `model:PROVIDER/MODEL`, `code:NODE`, `memory:SCOPE`. */
   key: string;
   kind: CapabilityKind;
-  /** The tool, host, model, node or scope. */
+  /** The tool, host, secret, model, node or scope. */
   name: string;
   /** Who asks: nodes, roles at nodes, and roles that only come along in a file. */
   where: { node_id?: string; role?: string }[];
@@ -79,6 +80,21 @@ function ownUses(node: WorkflowNode, add: Add): void {
       add("host", hostOf(use.url), at);
     } else toolUse(use, at, add);
   }
+  for (const name of secretsOf(node)) add("secret", name, at);
+}
+
+/** The secrets that a node sends. */
+export const secretsOf = (node: WorkflowNode): string[] => [
+  ...new Set(secretPlacesOf(node).flatMap(({ value }) => secretsIn(value))),
+];
+
+/** The host to which a node sends requests; "" where a value decides it, or it sends none. */
+export function requestHost(uses: readonly OwnUse[]): string {
+  const [host = "*"] = uses.flatMap((use) => {
+    if (use.kind === "request") return [hostOf(use.url)];
+    return use.kind === "tool" && REQUEST_TOOLS.has(use.name) ? [hostOf(textOf(use.args.url))] : [];
+  });
+  return host === "*" ? "" : new URL(`http://${host}`).hostname;
 }
 
 /** A call of a tool, with what its arguments say of where it reaches. */
@@ -138,6 +154,7 @@ export function capabilitiesAdded(before: readonly Capability[], after: readonly
 
 const CAPABILITY_LABELS: Record<CapabilityKind, (name: string) => string> = {
   tool: (name) => `use the tool ${name}`,
+  secret: (name) => `use the secret ${name}`,
   host: (name) =>
     name === "*"
       ? "send requests to a URL known only at run time"

@@ -12,6 +12,7 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WrittenValue } from "@/server/domain/text/template/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import type { NodeBase } from "./node-base";
 import type { SchemaParts } from "./schema-parts";
 
@@ -220,6 +221,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   /** Expressions and templates in the settings, for checking and for key completion. */
   expressions?(config: z.output<S>): { field: string; expression: string; result?: "bool" | "any" }[];
   templates?(config: z.output<S>): { field: string; template: string }[];
+  /** The texts and values in the settings in which references to secrets are filled in. */
+  secretPlaces?(config: z.output<S>): { field: string; value: Json }[];
   run?(config: z.output<S>, ctx: NodeContext): Flow<NodeResult>;
 }
 
@@ -269,8 +272,11 @@ export interface NodeContext {
   choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }>;
   /** A rule of that name which the workflow brings along. */
   ownRule(name: string): OwnRule | undefined;
-  /** Calls a tool and gives its result. A person's agreement is asked for as it would be for an agent. */
-  tool(name: string, args: JsonObject): Flow<Json>;
+  /**
+   * Calls a tool and gives its result. A person's agreement is asked for as it would be for an agent. `secrets`: the
+   * arguments in which the settings name secrets.
+   */
+  tool(name: string, args: JsonObject, secrets?: readonly SecretUse[]): Flow<Json>;
   /** Runs the body of a JavaScript function in the sandbox; `input` holds the value. */
   code(source: string, input: Json): Flow<Json>;
   /** Asks a person and waits, durably, unless nobody is to wait. */

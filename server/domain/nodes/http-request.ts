@@ -2,7 +2,9 @@ import { defined } from "@/server/domain/base/defined";
 import { isObject } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import { defineNode, NodeFailure, type SchemaParts, toolOutputs } from "./define";
+import { renderBody, renderWritten } from "./secret-texts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** Which statuses are a success where nobody says otherwise. */
@@ -16,13 +18,13 @@ export const httpRequest = defineNode({
   hint: "Calls a URL",
   icon: "globe",
   group: "data",
-  config: ({ z, Template }: SchemaParts) =>
+  config: ({ z, Template, SecretTemplate }: SchemaParts) =>
     z.object({
       method: z.enum(METHODS).default("GET"),
       url: Template.default(""),
-      headers: z.record(z.string().max(200), Template).default({}),
-      query: z.record(z.string().max(200), Template).default({}),
-      body: Template.optional(),
+      headers: z.record(z.string().max(200), SecretTemplate).default({}),
+      query: z.record(z.string().max(200), SecretTemplate).default({}),
+      body: SecretTemplate.optional(),
       /** Statuses that count as success: "200-299", "200,404". */
       ok_status: z
         .string()
@@ -47,7 +49,7 @@ export const httpRequest = defineNode({
       key: "headers",
       label: "Headers",
       as: "pairs",
-      hint: "Don't enter secrets here",
+      hint: "Choose secrets with the key; don't enter them here",
     },
     {
       key: "body",
@@ -72,20 +74,34 @@ export const httpRequest = defineNode({
     ...Object.entries(config.headers).map(([name, template]) => ({ field: `headers.${name}`, template })),
     ...Object.entries(config.query).map(([name, template]) => ({ field: `query.${name}`, template })),
   ],
+  secretPlaces: ({ headers, query, body }) => [
+    ...Object.entries(headers).map(([name, value]) => ({ field: `headers.${name}`, value })),
+    ...Object.entries(query).map(([name, value]) => ({ field: `query.${name}`, value })),
+    ...(body === undefined ? [] : [{ field: "body", value: body }]),
+  ],
   *run(config, ctx) {
-    const rendered = (record: Readonly<Record<string, string>>) =>
-      Object.fromEntries(Object.entries(record).map(([name, text]) => [name, ctx.render(text)]));
-    const url = withQuery(ctx.render(config.url).trim(), rendered(config.query));
+    const secrets: SecretUse[] = [];
+    const keep = <T>(under: string[], { value, uses }: { value: T; uses: SecretUse[] }): T => {
+      secrets.push(...uses.map(({ at, names }) => ({ at: [...under, ...at], names })));
+      return value;
+    };
+    const rendered = (record: Readonly<Record<string, string>>, under: string) =>
+      Object.fromEntries(
+        Object.entries(record).map(([name, text]) => [name, keep([under, name], renderWritten(text, ctx))]),
+      );
+    const url = withQuery(ctx.render(config.url).trim(), rendered(config.query, "url"));
     const args: JsonObject = {
       url,
       method: config.method,
-      headers: rendered(config.headers),
+      headers: rendered(config.headers, "headers"),
       ...defined({
         body:
-          config.body === undefined || READS.has(config.method) ? undefined : bodyOf(ctx.render(config.body)),
+          config.body === undefined || READS.has(config.method)
+            ? undefined
+            : keep(["body"], renderBody(config.body, ctx, bodyOf)),
       }),
     };
-    const output = yield* ctx.tool(READS.has(config.method) ? "http_request" : "http_write", args);
+    const output = yield* ctx.tool(READS.has(config.method) ? "http_request" : "http_write", args, secrets);
     const status = isObject(output) ? output.status : undefined;
     if (typeof status === "number" && !isOk(status, config.ok_status))
       throw new NodeFailure("TOOL_FAILED", `${config.method} ${url} answered ${status}.`, {

@@ -128,6 +128,10 @@ export const noteTextOf = (node: WorkflowNode): string | undefined =>
 export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
   getNodeKind(node.node_type).uses?.(node.config) ?? [];
 
+/** The texts and values of a node in which references to secrets are filled in, by their fields. */
+export const secretPlacesOf = (node: WorkflowNode) =>
+  getNodeKind(node.node_type).secretPlaces?.(node.config) ?? [];
+
 /** The workflow that a node runs, by its id. */
 export const calledBy = (node: WorkflowNode): string | undefined =>
   getNodeKind(node.node_type).calls?.(node.config);

@@ -5,6 +5,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { OwnRule } from "@/server/domain/tool/own-rule";
 import { QuestionTerms } from "@/server/domain/tool/person-question";
+import { SecretTemplate } from "@/server/domain/tool/secret-schemas";
 
 /**
  * What the settings of kinds are made of. Each kind is handed it, instead of importing it: a page that draws nodes needs
@@ -39,5 +40,6 @@ export const schemaParts = {
   ExecutionPlan,
   OwnRule,
   QuestionTerms,
+  SecretTemplate,
 };
 export type SchemaParts = typeof schemaParts;

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
+import { SECRET_ARGUMENTS, SECRET_TOOLS, type SecretUse } from "@/server/domain/tool/secret";
 import { defineNode, type NodeContext, type SchemaParts, toolOutputs } from "./define";
+import { renderWritten, writtenValue } from "./secret-texts";
 
 /** An argument: the value of an expression, a text with values in double braces, or a value as it stands. */
 const Argument = ({ z, Expr, Json, Template }: SchemaParts) =>
@@ -41,21 +43,33 @@ export const toolCall = defineNode({
       const template = templateOf(value);
       return template === null ? [] : [{ field: `args.${name}`, template }];
     }),
+  secretPlaces: ({ tool_name, args }) =>
+    Object.entries(args).flatMap(([name, value]) =>
+      SECRET_TOOLS.includes(tool_name) && SECRET_ARGUMENTS.has(name) && expressionOf(value) === null
+        ? [{ field: `args.${name}`, value: templateOf(value) ?? value }]
+        : [],
+    ),
   *run(config, ctx) {
-    const output = yield* ctx.tool(config.tool_name, valuesOf(config.args, ctx));
+    const { args, secrets } = valuesOf(config.args, ctx);
+    const output = yield* ctx.tool(config.tool_name, args, secrets);
     return { output: toolOutputs(output, ctx.node.output_keys) };
   },
 });
 
-function valuesOf(args: Readonly<Record<string, ToolArgument>>, ctx: NodeContext): JsonObject {
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => {
-      const expression = expressionOf(value);
-      if (expression !== null) return [name, ctx.evaluate(expression)];
-      const template = templateOf(value);
-      return [name, template === null ? value : ctx.render(template)];
-    }),
-  );
+function valuesOf(args: Readonly<Record<string, ToolArgument>>, ctx: NodeContext) {
+  const secrets: SecretUse[] = [];
+  const values: JsonObject = {};
+  for (const [name, value] of Object.entries(args)) {
+    const expression = expressionOf(value);
+    const template = templateOf(value);
+    if (expression !== null) values[name] = ctx.evaluate(expression);
+    else {
+      const written = template === null ? writtenValue(value) : renderWritten(template, ctx);
+      values[name] = written.value;
+      secrets.push(...written.uses.map(({ at, names }) => ({ at: [name, ...at], names })));
+    }
+  }
+  return { args: values, secrets };
 }
 
 /** The expression behind an argument; null where there is none. */

@@ -26,6 +26,8 @@ export type Fix = { label: string } & (
   | { kind: "dismiss"; key: string }
   /** A grant of the installation, not a change of the workflow. */
   | { kind: "allow"; key: string }
+  /** A person names a new secret with the key in this field; `host`: where it is sent, "" if a value decides that. */
+  | { kind: "move_to_secret"; node_id: string; field: string; host: string }
 );
 
 /** The graph with a repair made; the same graph where it no longer applies. */
@@ -37,6 +39,7 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
     case "remove_node":
       return removeNode(graph, fix.node_id);
     case "allow":
+    case "move_to_secret":
       return graph;
     case "dismiss":
       return { ...graph, dismissed_advice: [...new Set([...(graph.dismissed_advice ?? []), fix.key])] };

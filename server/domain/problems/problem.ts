@@ -1,6 +1,7 @@
 import type { CalledWorkflows } from "@/server/domain/graph/callable";
 import type { Library } from "@/server/domain/library/library";
 import type { ModelChoice } from "@/server/domain/library/model-uses";
+import type { KnownSecret } from "@/server/domain/tool/secret";
 import type { Fix } from "./fixes";
 
 /** A problem of a workflow, with its place and a repair. Errors stop a run, warnings do not. */
@@ -38,6 +39,10 @@ export interface ProblemContext {
   workflows?: CalledWorkflows | undefined;
   /** Whether crews may let delegates keep the tools of their own roles; default true. */
   delegatesMayKeepTools?: boolean | undefined;
+  /** The secrets of this installation, by name. */
+  secrets?: ((name: string) => KnownSecret | undefined) | undefined;
+  /** Names of the variables that its runs read. */
+  variables?: ReadonlySet<string> | undefined;
   /** Keys of the grants that this workflow needs and that no one gave when its file was imported. */
   withheld?: readonly string[] | undefined;
 }

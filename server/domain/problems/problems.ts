@@ -10,6 +10,7 @@ import { checkLoopKeys } from "./checks/loop-keys";
 import { checkNodes } from "./checks/nodes";
 import { checkRouters } from "./checks/routers";
 import { checkSize } from "./checks/size";
+import { checkVariables } from "./checks/variables";
 import { checkWithheld } from "./checks/withheld";
 import { checkLibrary, checkParallelWrites, checkPrices, checkStateSchema } from "./checks/workflow";
 import type { Problem, ProblemContext } from "./problem";
@@ -31,6 +32,7 @@ const CHECKS: readonly ((check: Check) => void)[] = [
   checkCycles,
   checkKeys,
   checkLoopKeys,
+  checkVariables,
   checkParallelWrites,
   checkStateSchema,
   checkPrices,

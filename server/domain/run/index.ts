@@ -47,7 +47,17 @@ const handle = <T extends EventType>(s: RunState, event: RunEventOf<T>): void =>
 export function evolve(s: RunState, event: RunEvent): RunState {
   s.seq = event.seq;
   handle(s, event);
+  heedSender(s, event);
   return s;
+}
+
+/** What an untrusted sender wrote is untrusted content, wherever it went. */
+function heedSender(s: RunState, { payload }: RunEvent): void {
+  if (!("untrusted" in payload) || !payload.untrusted) return;
+  const { by } = payload;
+  if (s.untrusted_senders.includes(by)) return;
+  s.untrusted_senders = [...s.untrusted_senders, by];
+  s.taint_sources = [...new Set([...s.taint_sources, by])];
 }
 
 /** Folds a whole log. */

@@ -24,6 +24,7 @@ import type { CalledWorkflow, ChildBudget, ParentRun } from "./events/child-even
 import type { PausedPlace, PauseReason, StepGranularity } from "./events/control-events";
 import type { ForeignText } from "./foreign-text";
 import type { ForkOrigin, Inherited } from "./fork/lineage";
+import type { StartedBy } from "./started-by";
 
 export type NodeStatus =
   | "idle"
@@ -181,6 +182,9 @@ export interface RunState extends CrewState {
     parent?: ParentRun;
     /** The workflows that its nodes run, by id. */
     workflows?: Readonly<Record<string, CalledWorkflow>>;
+    origin?: StartedBy;
+    workflow_version?: number;
+    variables?: JsonObject;
     /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */
@@ -253,8 +257,10 @@ export interface RunState extends CrewState {
   instructions: readonly Instruction[];
   /** Changes of crews' members by people, the oldest first. */
   team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
-  /** Tools that brought untrusted content into the run, in order. */
+  /** What brought untrusted content into the run, in order: tools, untrusted senders, and what it was started by. */
   taint_sources: readonly string[];
+  /** Those of them that sent it while the run went on, as `by` names them. */
+  untrusted_senders: readonly string[];
   /** Runs that its nodes started, by `childKey`. */
   children: Map<string, ChildRun>;
   totals: {
@@ -314,6 +320,7 @@ export function newRun(id = ""): RunState {
     instructions: [],
     team_news: [],
     taint_sources: [],
+    untrusted_senders: [],
     children: new Map(),
     ...newCrewState(),
     totals: {

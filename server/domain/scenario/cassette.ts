@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
+import { StartedBy } from "@/server/domain/run/started-by";
 
 /** `chars`: of its JSON. */
 export const CASSETTE_LIMITS = { answers: 5000, chars: 4 * 1024 * 1024 } as const;
@@ -42,6 +43,9 @@ export const RecordedRun = z.looseObject({
   models: z.array(z.string().max(300)).max(200).exactOptional(),
   /** Context windows of the models at that time. */
   context_windows: z.record(z.string().max(300), z.number()).exactOptional(),
+  /** Who started it: what of its input is untrusted. */
+  origin: StartedBy.exactOptional(),
+  variables: z.record(z.string(), Json).exactOptional(),
   /** Past work of the crew members. */
   past_work: z.array(Work).max(10_000).exactOptional(),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { senderOf } from "@/server/access/trusted";
 import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint/breakpoint";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
@@ -35,12 +36,7 @@ export const route = (path: string, success: string) => ({
 });
 
 /** Tells a run something that fits, and answers how it stands then. Throws Rejection, also where it came too late. */
-export async function sendCommand(
-  services: Services,
-  run_id: string,
-  command: RunCommand,
-  { by, note }: Caller,
-) {
+export async function sendCommand(services: Services, run_id: string, command: RunCommand, caller: Caller) {
   const { run, state } = atHand(services, run_id);
   const error = commandError(analyse(state.graph), state, command);
   if (run.status === "finished" && (error !== null || command.kind !== "retry_node"))
@@ -54,8 +50,9 @@ export async function sendCommand(
       { status: run.status, child_run: paused },
     );
   if (error !== null) throw new Rejection("not_now", error, { status: run.status });
-  const receipt = await services.host.steering.command(run_id, command, by);
-  note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
+  const { by, untrusted } = senderOf(caller);
+  const receipt = await services.host.steering.command(run_id, command, by, untrusted);
+  caller.note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
   const accepted = acceptedBy(services, run_id, receipt);
   const now = known(services, run_id);
   return {

@@ -11,7 +11,7 @@ import type { RunSummary as StoredSummary } from "@/server/store/runs/runs";
 import { operationsOf } from "../operation";
 import type { Services } from "../services";
 import { RunSummary } from "./run-schemas";
-import { ByRun, known, runOf } from "./runs";
+import { ByRun, known, runOf, startedBy } from "./runs";
 
 const { mutation, query } = operationsOf("Runs");
 
@@ -76,7 +76,7 @@ export const forkOperations = {
     name: "forkRun",
     summary: "Fork a run",
     about:
-      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Finished work isn't executed or paid for again. After the fork point, too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered; open ones are asked again. `graph: latest` continues with the workflow's current graph. The original never changes. 409 says why a fork isn't possible at that point.",
+      "The new run has the original's log up to that point, with its files and memories, and continues on its own. Finished work isn't executed or paid for again. After the fork point, too, a model call or read-only tool call with an identical request is answered from the original's log, and a tool that may have side effects asks a person first. Answered questions stay answered; open ones are asked again. `graph: latest` continues with the workflow's draft, `graph: published` with its published version. The original never changes. 409 says why a fork isn't possible at that point.",
     needs: "run",
     input: ByRun.extend({
       at: Moment.optional().meta({ description: "If omitted, forks from the beginning" }),
@@ -125,7 +125,8 @@ export const forkOperations = {
         ...(plan ? { plan } : {}),
       };
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
-      return services.forkRun({ run_id, at, input, graph, patches, config, by, trigger });
+      const started_by = startedBy(services, principal);
+      return services.forkRun({ run_id, at, input, graph, patches, config, by, started_by, trigger });
     },
   }),
 

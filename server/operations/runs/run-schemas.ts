@@ -8,6 +8,7 @@ import { QuarantineReason } from "@/server/domain/run/quarantine";
 import { URGENCIES } from "@/server/domain/run/questions/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { RUN_ORDERS } from "@/server/domain/run/run-order";
+import { StartedBy } from "@/server/domain/run/started-by";
 import { Time, Values } from "../common-schemas";
 
 const Cost = z.number().nullable().meta({
@@ -96,6 +97,12 @@ export const RunSummary = z.object({
     })
     .nullable()
     .meta({ description: "The node of another run that started it; null if none" }),
+  workflow_version: z
+    .int()
+    .nullable()
+    .meta({ description: "The published version that it runs; null for the draft" }),
+  trigger_id: z.string().nullable().meta({ description: "The trigger that started it; null if none" }),
+  started_by: StartedBy.nullable().meta({ description: "Who started it; null in older runs" }),
 });
 
 /** Where runs execute; stalled runs include their workflow. */
@@ -280,8 +287,14 @@ export const RunFilePart = RunFile.extend({
   next_offset: z.int().nullable().meta({ description: "Where to continue reading; null at the end" }),
 });
 
+export const VersionChoice = z.union([z.int().min(1), z.enum(["published", "draft"])]).meta({
+  description:
+    "The number of a published version, the newest one (`published`; the draft while there is none), or the draft",
+});
+
 export const StartRun = z
   .object({
+    version: VersionChoice.optional(),
     input: Values.default({}).meta({ description: "Values for the keys of the start node" }),
     config: RunConfigChanges.optional().meta({
       description: "Settings for this run; all others come from the workflow",

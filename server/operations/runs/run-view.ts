@@ -54,6 +54,9 @@ export function toRun(
     wakes_at: run.wakes_at,
     origin: run.origin,
     parent: run.parent,
+    workflow_version: run.workflow_version,
+    trigger_id: run.trigger_id,
+    started_by: run.started_by,
     inherited: state.run.inherited
       ? {
           cost_usd: knownCost(state.run.inherited),

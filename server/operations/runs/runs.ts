@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Principal } from "@/server/access/principal";
+import { isTrusted } from "@/server/access/trusted";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { defined } from "@/server/domain/base/defined";
 import { asJson } from "@/server/domain/base/json";
@@ -6,13 +8,22 @@ import { Json, StateKey } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { Pins } from "@/server/domain/run/commands/pins";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
+import type { StartedBy } from "@/server/domain/run/started-by";
 import type { RunSummary } from "@/server/store/runs/runs";
 import { WorkspaceError } from "@/server/store/runs/workspace";
 import { operationsOf } from "../operation";
 import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { lastResults, nodeResult } from "./node-result";
-import { RunSummary as ListedRun, RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./run-schemas";
+import {
+  RunSummary as ListedRun,
+  RunFile,
+  RunFilePart,
+  RunFilter,
+  RunStatus,
+  Spending,
+  VersionChoice,
+} from "./run-schemas";
 import { stateOf } from "./run-view";
 
 const { mutation, query } = operationsOf("Runs");
@@ -36,6 +47,14 @@ export function known(services: Pick<Services, "runs">, id: string) {
   return { run, state };
 }
 
+/** Who starts a run, as the run keeps it. */
+export function startedBy({ tokens }: Pick<Services, "tokens">, principal: Principal): StartedBy {
+  const trust = isTrusted(principal) ? { trusted: true as const } : {};
+  if (principal.kind !== "token") return { kind: "person", ...trust };
+  const { id } = principal;
+  return { kind: "token", id, ...defined({ name: tokens.nameOf(id) }), ...trust };
+}
+
 /** Runs: start, look back, delete. */
 export const runOperations = {
   start: mutation({
@@ -44,10 +63,15 @@ export const runOperations = {
     needs: "run",
     input: z.strictObject({
       workflow_id: z.string(),
+      version: VersionChoice.optional(),
       input: z.record(StateKey, Json).default({}),
       config: RunConfigChanges.optional(),
       /** Refused of programs: what is pinned is for trying things out. */
       pins: Pins.optional(),
+      from_run: z.string().optional().meta({
+        description:
+          "The run that this input comes from. What was untrusted there stays untrusted, as far as it is unchanged",
+      }),
       idempotency_key: z.string().min(1).max(200).optional(),
       /** If the offline demo answers, it does so slowly enough to be watched. */
       slow_demo: z.boolean().optional(),
@@ -55,10 +79,12 @@ export const runOperations = {
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
     http: { own: "reads Idempotency-Key, and reports a repeated start in a header" },
     run(services, { idempotency_key: key, slow_demo, ...input }, { principal }) {
+      if (input.from_run !== undefined) runOf(services, input.from_run);
       const isToken = principal.kind === "token";
       const started = services.startRun({
         ...input,
         trigger: isToken ? "api" : "editor",
+        origin: startedBy(services, principal),
         // Keys of different tokens are different keys.
         ...(key === undefined ? {} : { idempotency_key: isToken ? `${principal.id}:${key}` : key }),
       });
@@ -91,8 +117,14 @@ export const runOperations = {
     output: z.object({ run_id: z.string() }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "queue_full", "busy"],
     http: { route: "POST /workflows/{id}/nodes/{node_id}/runs", status: 202, success: "Started" },
-    run(services, { workflow_id, node_id, state }) {
-      const started = services.startRun({ workflow_id, only_node: node_id, input: state, trigger: "test" });
+    run(services, { workflow_id, node_id, state }, { principal }) {
+      const started = services.startRun({
+        workflow_id,
+        only_node: node_id,
+        input: state,
+        trigger: "test",
+        origin: startedBy(services, principal),
+      });
       if (!started) throw notFound("workflow");
       return { run_id: started.run_id };
     },

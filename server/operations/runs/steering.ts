@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { senderOf } from "@/server/access/trusted";
 import { limitRaiseError, RaisableLimit } from "@/server/domain/agent/outcome";
 import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
@@ -174,13 +175,14 @@ export const steeringOperations = {
       status: 202,
       success: "Plan edited, or, if `applied` is false, accepted but not applied yet",
     },
-    async run(services, { run_id, edit, ...input }, { by }) {
+    async run(services, { run_id, edit, ...input }, caller) {
+      const { by, untrusted } = senderOf(caller);
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished")
         throw new Rejection("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
-      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by);
+      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by, untrusted);
       return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
   }),
@@ -227,7 +229,7 @@ export const steeringOperations = {
     problems: ["not_found", "run_held", "run_ended", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
     http: { route: "POST /runs/{id}/answers", success: "Accepted", pending: PENDING },
-    async run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
+    async run(services, { run_id, interaction_id, fingerprint, ...sent }, caller) {
       const { host } = services;
       const { run, state } = atHand(services, run_id);
       const asked = state.interactions[interaction_id]?.requested;
@@ -246,9 +248,10 @@ export const steeringOperations = {
           ? new Rejection("invalid_answer", present(messages[0], "words[0]"), { errors })
           : new Rejection("answer_does_not_fit", messages.join(" "), { errors });
       }
-      if (!host.steering.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw missed();
+      const given = { ...read.answer, ...senderOf(caller) };
+      if (!host.steering.answer(run_id, interaction_id, fingerprint, given)) throw missed();
       const { answer, option } = read.answer;
-      noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
+      noteAnswer(caller.note, run, option ?? answer, toolsAskedAbout(asked));
       const command_id = `answer:${interaction_id}`;
       if (host.steering.answered(run_id, interaction_id)?.late)
         return { run_id, command_id, applied: true, late: true };

@@ -40,7 +40,7 @@ function casesOf(
 }
 
 /** Throws bad_request if a real model's price is unknown: the cap could not be enforced. */
-function refuseUnpriced(
+export function refuseUnpriced(
   { testParts }: Services,
   variants: readonly Tested[],
   tests: readonly ScenarioTest[],

@@ -112,7 +112,8 @@ export function testedOf(services: Services, { id, name, graph: drawn, withheld 
   return {
     ...{ name, graph, roles },
     ...foreignText(services, { graph, roles }, withheld),
-    ...calledBy(services, graph, [id]),
+    ...calledBy({ ...services, workflows: services.called }, graph, [id]),
+    variables: services.variables.valuesFor(id),
     installation: services.installation,
   };
 }

@@ -5,6 +5,7 @@ import { isSameJson, textsIn } from "@/server/domain/base/json";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { variablesOf } from "@/server/domain/graph/keys/variables";
 import { CAPABILITY_KINDS, capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
 import type { Note } from "@/server/domain/run/audit";
@@ -203,8 +204,26 @@ async function previewImport(
           .list()
           .flatMap((other) => (other.name === name ? [{ id: other.id, name: other.name }] : []))
       : [],
-    findings,
+    findings: [...findings, ...missingVariables(graph, services, request.over)],
   };
+}
+
+/** Files bring no variables: which of those that a workflow reads don't exist here. */
+function missingVariables(
+  graph: WorkflowGraph | null,
+  { variables }: Pick<Services, "variables">,
+  over: string | undefined,
+): Answer["findings"] {
+  const known = new Set(variables.list(over ?? null).map(({ name }) => name));
+  return (graph ? variablesOf(graph) : []).flatMap((name) =>
+    known.has(name)
+      ? []
+      : {
+          level: "placeholder",
+          at: "",
+          message: `It uses the variable ${name}, which doesn't exist here. Add it in Settings.`,
+        },
+  );
 }
 
 const stateOf = (theirs: unknown, ours: unknown): "new" | "same" | "differs" =>
@@ -336,7 +355,7 @@ function replace(
   { id, revision }: StoredWorkflow,
   change: { name: string; graph: WorkflowGraph },
 ): string {
-  if (!workflows.save({ id, revision, ...change }).saved)
+  if (!workflows.save({ id, revision, ...change, reason: "import" }).saved)
     throw new Rejection("changed_meanwhile", "This workflow was changed elsewhere. Review the file again.");
   return id;
 }

@@ -3,7 +3,7 @@ import { toId } from "@/server/domain/base/ids";
 import { plainName } from "@/server/domain/base/names";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { type CalledWorkflows, interfaceOf, workflowsAround } from "@/server/domain/graph/callable";
+import { type CalledWorkflows, interfaceOf } from "@/server/domain/graph/callable";
 import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
@@ -14,6 +14,8 @@ import { isExecutable } from "@/server/domain/nodes";
 import { findProblems, type Problem } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
+import { usedBy, versionsAround } from "@/server/runner/lifecycle/workflow-version";
+import { RESTORE_REASONS } from "@/server/store/restore-points";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, gallery } from "@/server/templates";
 import { operationsOf } from "../operation";
@@ -73,15 +75,16 @@ export const workflowOperations = {
   callable: query({
     name: "listWorkflowInterfaces",
     summary: "List what workflows ask for and return",
-    about: "For choosing a workflow that a node runs, and its inputs. By name.",
+    about:
+      "For choosing a workflow that a node runs, and its inputs. Of the published version, or the draft while there is none. By name.",
     needs: "read",
     input: z.void(),
     output: z.array(WorkflowInterface),
     http: { route: "GET /workflows/callable", success: "All workflows", as: "workflows" },
-    run: ({ workflows }) =>
+    run: ({ workflows, versions }) =>
       workflows
         .list()
-        .map(interfaceOf)
+        .map((workflow) => interfaceOf(usedBy({ versions }, workflow)))
         .sort((a, b) => a.name.localeCompare(b.name)),
   }),
 
@@ -116,6 +119,9 @@ export const workflowOperations = {
       revision: z.number().int(),
       name: Name.optional(),
       graph: WorkflowGraph,
+      reason: z.enum(RESTORE_REASONS).optional().meta({
+        description: "Why it is overwritten, if not by an edit: the draft before it becomes a restore point",
+      }),
     }),
     problems: ["not_found", "changed_meanwhile"],
     http: { own: "takes a whole file, with its revision in If-Match" },
@@ -296,10 +302,10 @@ export const workflowOperations = {
     http: { route: "POST /workflows/{id}/validate", success: "The problems, errors first" },
     run(services, { id }) {
       const problems = problemsIn(services, workflowOf(services, id), {
-        ...workflowsAround(services.workflows, id),
+        ...versionsAround({ ...services, workflows: services.called }, id),
         errors(called) {
-          const workflow = services.workflows.find(called);
-          return workflow ? problemsIn(services, workflow).filter(isError).length : 0;
+          const workflow = services.called.find(called);
+          return workflow ? problemsIn(services, usedBy(services, workflow)).filter(isError).length : 0;
         },
       });
       return {
@@ -318,12 +324,14 @@ const isError = ({ severity }: Problem) => severity === "error";
 /** The problems of a workflow here. `workflows`: those around it; absent: what nodes run is not checked. */
 function problemsIn(
   services: Services,
-  { graph, withheld }: ReturnType<typeof workflowOf>,
+  { id, graph, withheld }: ReturnType<typeof workflowOf>,
   workflows?: CalledWorkflows,
 ): Problem[] {
   const { library } = services;
   return findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
     withheld,
+    secrets: services.secrets.knownTo(id),
+    variables: new Set(services.variables.list(id).map(({ name }) => name)),
     isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
     library,
     workflows,

@@ -72,7 +72,7 @@ const PARTS: readonly [DifferenceKind, string, readonly (keyof Creation)[]][] = 
   [
     "settings",
     "Run settings",
-    ["config", "installation", "past_work", "people", "context_windows", "edition"],
+    ["config", "installation", "past_work", "people", "context_windows", "edition", "variables"],
   ],
   ["input", "Input", ["input"]],
   ["edits", "Manual edits and pins", ["forks", "pins", "repeats"]],

@@ -82,7 +82,8 @@ export interface Target {
 /** Which texts count as a person's: those that the run was given, and those in the settings of the node. Computed once per node. */
 export function vouchedTexts({ s, node }: ChildRuntime): Target["isVouched"] {
   const given = personsTexts(s);
-  const written = textsIn(asJson(node.config));
+  const foreign = new Set(s.run.foreign?.texts);
+  const written = textsIn(asJson(node.config)).filter((text) => !foreign.has(textHash(text)));
   return (text) => given.has(text) || written.some((part) => part.includes(text));
 }
 
@@ -220,12 +221,16 @@ function startOf(
       input,
       config: configFor(s, workflow.graph, budget),
       trigger: "workflow",
+      // What of its input is no person's own words, `foreign` says.
+      origin: { kind: "run", id: s.run.id, name: s.run.workflow_name, trusted: true },
       provider_summary: workflow.provider_summary,
       ...defined({
+        workflow_version: workflow.version,
         context_windows: workflow.context_windows,
         installation: s.run.installation,
         foreign: foreignFor(s, { own: workflow.foreign, input, isVouched }),
         workflows: s.run.workflows && { ...s.run.workflows },
+        variables: workflow.variables,
       }),
       parent: {
         run_id: s.run.id,

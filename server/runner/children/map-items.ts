@@ -1,4 +1,5 @@
 import type { RunError } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import type { Durable, Flow } from "@/server/domain/base/durable";
 import { errorMessage } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
@@ -6,6 +7,7 @@ import type { Json, JsonObject } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/base/work-budget";
 import { graphOfBody } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { hasOwnVars, VARS } from "@/server/domain/graph/run-input";
 import { getNodeKind, NodeFailure, type WorkflowNode, writtenKeys } from "@/server/domain/nodes";
 import type { ItemOutcome, MapRequest, NodeContext } from "@/server/domain/nodes/define";
 import { evaluateExpression } from "@/server/domain/text/expression/expression";
@@ -53,7 +55,7 @@ function targetOf(run: MapRuntime, { target, items, concurrency }: MapRequest): 
       roles: [...roles],
       provider_summary: about.provider_summary,
       ...(about.context_windows ? { context_windows: { ...about.context_windows } } : {}),
-      ...(about.foreign ? { foreign: about.foreign } : {}),
+      ...defined({ foreign: about.foreign, variables: about.variables }),
     },
   };
 }
@@ -127,6 +129,8 @@ const BATCH = 500;
 function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode): Flow<ItemOutcome[]> {
   const { items, stopsAtFailure } = request;
   const outcomes: ItemOutcome[] = [];
+  const { graph, run: about } = run.s;
+  const given = about.variables && !hasOwnVars(graph) ? { [VARS]: about.variables } : {};
   while (outcomes.length < items.length) {
     const before = workSoFar();
     const begin = outcomes.length;
@@ -137,7 +141,7 @@ function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode)
       workSoFar() - before < WORK_LIMITS.units / 4
     ) {
       const index = outcomes.length;
-      const outcome = compute(run, request, node, index);
+      const outcome = compute(run, request, node, index, given);
       outcomes.push(outcome);
       if (outcome.ok) continue;
       failed++;
@@ -149,12 +153,19 @@ function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode)
   return outcomes;
 }
 
-function compute(run: MapRuntime, request: MapRequest, node: WorkflowNode, index: number): ItemOutcome {
+function compute(
+  run: MapRuntime,
+  request: MapRequest,
+  node: WorkflowNode,
+  index: number,
+  given: JsonObject,
+): ItemOutcome {
   try {
     const state = inputOf(run, request, index);
     const work = new Work();
     const context: Pick<NodeContext, "evaluate"> = {
-      evaluate: (expression) => evaluateExpression(expression, { state, input: state, now: run.now }, work),
+      evaluate: (expression) =>
+        evaluateExpression(expression, { state: { ...given, ...state }, input: state, now: run.now }, work),
     };
     // A pure kind only evaluates, so its flow ends at once.
     const flow = must(getNodeKind(node.node_type), "run")(node.config, context as NodeContext);

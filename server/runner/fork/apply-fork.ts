@@ -2,6 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import type { RunState } from "@/server/domain/run";
 import type { ChatMessage, NewEvent } from "@/server/domain/run/events";
 import type { ForkOrigin, ForkPatches } from "@/server/domain/run/fork/lineage";
+import type { Sender } from "@/server/domain/run/started-by";
 
 /** The pending fork: its original's part of the log has ended. Undefined if there is none. */
 export function dueFork({ seq, run: { forks, forked = 0 } }: RunState): ForkOrigin | undefined {
@@ -34,18 +35,18 @@ export function changeMessages(messages: ChatMessage[], edits: readonly MessageE
   }
 }
 
+/** Who made the fork, and with it what it changes. */
+export const senderOf = ({ by, untrusted }: ForkOrigin): Sender => ({ by, ...defined({ untrusted }) });
+
 /** What a run records where it goes its own way. */
-export const forkedEvent = (
-  { from_run, at_seq, patches, graph, by }: ForkOrigin,
-  repeated?: number,
-): NewEvent => ({
+export const forkedEvent = (fork: ForkOrigin, repeated?: number): NewEvent => ({
   type: "run_forked",
   payload: {
-    from_run,
-    from_seq: at_seq,
-    patches,
-    graph,
-    by,
+    from_run: fork.from_run,
+    from_seq: fork.at_seq,
+    patches: fork.patches,
+    graph: fork.graph,
+    ...senderOf(fork),
     ...defined({ repeated }),
   },
 });

@@ -4,18 +4,19 @@ import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
-import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import type { Library } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { Host } from "../lifecycle/host";
 import {
   calledBy,
-  foreignText,
+  foreignIn,
   notStarted,
   readyToRun,
   refusePriceless,
   type TextSources,
 } from "../lifecycle/launch";
+import { type VersionSources, versionOf } from "../lifecycle/workflow-version";
 import type { ForkRequest } from "./fork";
 
 export type ForkLaunch = Omit<ForkRequest, "latest">;
@@ -29,40 +30,51 @@ export function newForkLauncher(parts: {
   };
   roles: TextSources["roles"] & { all(): RoleDefinition[] };
   library?: Library;
+  versions?: VersionSources["versions"];
+  secrets?: TextSources["secrets"];
+  variables?: TextSources["variables"];
   models: Models;
   runs: Pick<RunStore, "find" | "state">;
   host: Pick<Host, "fork">;
 }) {
-  const { library = EMPTY_LIBRARY, models } = parts;
+  const { models } = parts;
 
-  /** The workflow's current graph, checked as for any start. */
+  /** The workflow's draft or published version, checked as for any start. */
   const latestOf = (
     run_id: string,
-    { input: given, config: settings = {} }: Pick<ForkLaunch, "input" | "config">,
+    { graph: choice, input: given, config: settings = {} }: Pick<ForkLaunch, "graph" | "input" | "config">,
   ): ForkRequest["latest"] => {
     const { workflow_id } = parts.runs.find(run_id) ?? { workflow_id: null };
-    const workflow = workflow_id === null ? undefined : parts.workflows.find(workflow_id);
-    if (!workflow)
+    const version =
+      workflow_id === null
+        ? undefined
+        : versionOf(parts, workflow_id, choice === "published" ? choice : "draft");
+    if (!version)
       throw new Rejection(
         "not_forked",
         "The workflow of this run was deleted. Continue with the version it ran.",
       );
     const state = parts.runs.state(run_id);
     const input = given ?? state?.input ?? {};
-    const drawn = withLibrary(workflow.graph, library);
     const config = state && withForkSettings(state.run.config, settings);
-    const { withheld } = workflow;
+    const { withheld, published } = version;
     const { graph, roles } = readyToRun(
-      drawn,
-      parts.roles.all(),
-      { input, withheld, ...defined({ config: config || undefined }) },
+      version.graph,
+      version.roles,
+      {
+        input,
+        withheld,
+        secrets: parts.secrets?.knownTo(version.id),
+        ...defined({ config: config || undefined }),
+      },
       models,
     );
     return {
       graph,
       roles,
-      ...foreignText(parts, { graph, roles }, withheld),
-      ...calledBy(parts, graph, [workflow.id]),
+      workflow_version: published?.number,
+      ...foreignIn(parts, version, { graph, roles }),
+      ...calledBy(parts, graph, [version.id]),
     };
   };
 
@@ -78,7 +90,7 @@ export function newForkLauncher(parts: {
       const state = request.config?.budget ? parts.runs.state(run_id) : undefined;
       if (state && request.config)
         refusePriceless(state.graph, withForkSettings(state.run.config, request.config), models);
-      const latest = graph === "latest" ? latestOf(run_id, request) : undefined;
+      const latest = graph === "original" ? undefined : latestOf(run_id, request);
       return parts.host.fork({ ...request, latest });
     },
   };

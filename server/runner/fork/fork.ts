@@ -10,6 +10,7 @@ import { isSince } from "@/server/domain/run/edition";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { forkErrors } from "@/server/domain/run/fork/fork-check";
 import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/domain/run/fork/lineage";
+import type { StartedBy } from "@/server/domain/run/started-by";
 import { attemptOf, keptText, type Reader, StateReads } from "@/server/domain/run/state-reads";
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs/runs";
 import type { Journal } from "../durable/embedded-contract";
@@ -19,6 +20,7 @@ import { commandsOf } from "../replay/commands-of";
 import { inFlight, obstacle, type RecordedAnswer, RecordedAnswers } from "../replay/recorded-answers";
 import { type RetracedRequest, retracedCalls, retracedRequests } from "../replay/retrace";
 import type { ForkTurn } from "./fork-turn";
+import { joined, trustAfter } from "./trust";
 
 const notForked = (why: string) => new Rejection("not_forked", why);
 
@@ -43,6 +45,8 @@ export interface ForkRequest {
   /** Calls that only read and failed are made again. */
   retries?: true | undefined;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
+  /** Who makes the fork; absent: a run, for the runs that it starts. */
+  started_by?: StartedBy | undefined;
 }
 
 /** How a fork begins: the run to create, and the event up to which it is its original. */
@@ -55,7 +59,7 @@ export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersio
 
 /** Works out how a fork begins. Throws Rejection, DamagedLog. */
 export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
-  const { run_id, patches, graph, by, trigger, input, replay, config, latest } = request;
+  const { run_id, patches, graph, by, trigger, input, replay, config, latest, started_by } = request;
   const journal = store.journal(run_id);
   const created = creationIn(journal);
   const { at_seq, kept } = startOf(request, journal);
@@ -63,7 +67,9 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const isAtStart = Object.values(state.activations).every(({ attempt }) => attempt === 0);
   checkFork(forkErrors(state, patches, isAtStart ? undefined : latest?.graph, config));
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
-  const replaced = isAtStart && latest ? latest : {};
+  const { foreign } = created.payload;
+  const replaced = isAtStart && latest ? { ...latest, foreign: joined(foreign, latest.foreign) } : {};
+  const isUntrusted = started_by && !started_by.trusted && Object.keys(patches).length > 0;
   const forks = [
     ...keptForks(state),
     {
@@ -72,6 +78,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
       ...defined({
         config,
         latest: isAtStart ? undefined : latest,
+        untrusted: isUntrusted ? (true as const) : undefined,
         without_pins: created.payload.pins && trigger !== "editor" ? (true as const) : undefined,
       }),
     },
@@ -83,9 +90,12 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     created: storedCreation({
       ...created,
       payload: {
-        ...created.payload,
-        ...replaced,
-        ...defined({ input }),
+        // The version of the draft is none.
+        ...defined({ ...created.payload, ...replaced }),
+        ...(input && {
+          input,
+          ...(started_by && trustAfter({ ...created.payload, ...replaced }, input, started_by)),
+        }),
         trigger,
         forks,
         ...defined({ repeats: replay ? keptCommands(repeatedOf(run_id, journal)) : undefined }),

@@ -6,8 +6,9 @@ import { isSince } from "@/server/domain/run/edition";
 import type { NewEvent } from "@/server/domain/run/events";
 import { answerText } from "@/server/domain/run/questions/question-text";
 import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import { Untrusted } from "@/server/domain/run/started-by";
 
-const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
+const GivenAnswer = PersonsAnswer.extend({ by: z.string(), untrusted: Untrusted });
 type Given = z.infer<typeof GivenAnswer>;
 
 /** Questions that nothing waits for: the run receives their answers while it continues. */

@@ -11,6 +11,7 @@ import { memberChanged } from "@/server/domain/run/commands/team-edit";
 import { isSince } from "@/server/domain/run/edition";
 import type { RunEvent } from "@/server/domain/run/events";
 import { complete } from "@/server/domain/run/schedule/outcomes";
+import type { Sender } from "@/server/domain/run/started-by";
 import { type Attempts, planEditSignal } from "./attempts";
 import { Command, limitRaised, planEdited, type SkipCommand, signalKey, stateEdited } from "./commands";
 import type { Escalation } from "./escalation";
@@ -76,14 +77,14 @@ export class CommandHandler {
   private applyCommand(answer: Settlement): void {
     if (!answer.result.ok) return;
     const value = Command.parse(answer.result.value);
-    const by = value.by ?? "user";
-    if (value.kind === "edit_plan") return this.editPlan(value, by);
-    if (value.kind === "raise_limit") return this.raiseLimit(value, by);
+    const sender = { by: value.by ?? "user", ...defined({ untrusted: value.untrusted }) };
+    if (value.kind === "edit_plan") return this.editPlan(value, sender);
+    if (value.kind === "raise_limit") return this.raiseLimit(value, sender.by);
     const read = RunCommand.safeParse(answer.result.value);
     if (!read.success) return;
     // The run may have gone on since the person saw it.
     const rejection = commandError(this.parts.log.a, this.parts.log.s, read.data);
-    if (rejection === null) this.follow(read.data, by);
+    if (rejection === null) this.follow(read.data, sender);
     else this.parts.log.apply(tooLateEvent(rejection));
   }
 
@@ -91,19 +92,21 @@ export class CommandHandler {
   repeat(): boolean {
     const repeated = this.repeating.take(!this.parts.tasks.areMoving);
     if (!repeated) return false;
-    const { command, by } = repeated;
+    const { command, by, untrusted } = repeated;
+    const sender = { by, ...defined({ untrusted }) };
     if (command.kind === "cancel") throw new Cancelled(by, command.reason, this.parts.log.at);
-    if (command.kind === "edit_plan") this.editPlan(command, by);
+    if (command.kind === "edit_plan") this.editPlan(command, sender);
     else if (command.kind === "raise_limit") this.raiseLimit(command, by);
     else {
       const rejection = commandError(this.parts.log.a, this.parts.log.s, command);
-      if (rejection === null) this.follow(command, by);
+      if (rejection === null) this.follow(command, sender);
       else this.parts.log.applyAll(notFitting(repeated, rejection));
     }
     return true;
   }
 
-  private follow(command: RunCommand, by: string): void {
+  private follow(command: RunCommand, sender: Sender): void {
+    const { by } = sender;
     switch (command.kind) {
       case "pause":
         return this.parts.pauses.pauseAt(by, "person", { point: "anywhere" }, command.now);
@@ -118,23 +121,23 @@ export class CommandHandler {
         });
       case "edit_state":
         this.parts.attempts.changing(command, by);
-        return this.parts.log.apply(stateEdited(this.parts.log.s, command, by));
+        return this.parts.log.apply(stateEdited(this.parts.log.s, command, sender));
       case "override_next":
         return this.parts.log.applyAll(overrideNext(this.parts.log.a, this.parts.log.s, command, by));
       case "override_agent":
         return this.chooseAgent(command, by);
       case "signal":
-        return this.signal(command, by);
+        return this.signal(command, sender);
       case "retry_node":
         return this.retry(command.activation_id, by);
       case "inject": {
         const { target, text } = command;
-        return this.parts.log.apply({ type: "instruction_injected", payload: { target, text, by } });
+        return this.parts.log.apply({ type: "instruction_injected", payload: { target, text, ...sender } });
       }
       case "skip_node":
-        return this.skip(command, by);
+        return this.skip(command, sender);
       case "edit_team":
-        return this.parts.log.applyAll(memberChanged(this.parts.log.s, command, by));
+        return this.parts.log.applyAll(memberChanged(this.parts.log.s, command, sender));
       default:
         return command satisfies never;
     }
@@ -147,9 +150,9 @@ export class CommandHandler {
   }
 
   /** Resumes every node that waits for this signal. */
-  private signal({ name, data }: { name: string; data: Json }, by: string): void {
+  private signal({ name, data }: { name: string; data: Json }, sender: Sender): void {
     const waiting = waitersFor(this.parts.log.s, name);
-    this.parts.log.apply({ type: "signal_received", payload: { name, data, by } });
+    this.parts.log.apply({ type: "signal_received", payload: { name, data, ...sender } });
     for (const id of waiting) {
       const key = signalKey(id);
       const task = this.parts.tasks.suspend(key);
@@ -184,20 +187,25 @@ export class CommandHandler {
   }
 
   /** Ends an activation with a person's output and aborts its running work. */
-  private skip({ activation_id, output, labels }: SkipCommand, by: string): void {
+  private skip({ activation_id, output, labels }: SkipCommand, sender: Sender): void {
     const task = this.parts.tasks.get(activation_id);
     if (task) this.parts.tasks.release(task);
     const { node_id } = must(this.parts.log.s.activations, activation_id);
     const given = { output, ...defined({ labels }) };
-    this.parts.log.apply({ type: "node_skipped_by", node_id, activation_id, payload: { ...given, by } });
+    this.parts.log.apply({
+      type: "node_skipped_by",
+      node_id,
+      activation_id,
+      payload: { ...given, ...sender },
+    });
     this.parts.attempts.abandonCalls(activation_id);
     this.parts.log.applyAll(
       complete(this.parts.log.a, this.parts.log.s, activation_id, given, this.parts.log.at),
     );
   }
 
-  editPlan(command: Command, by: string): void {
-    const edited = planEdited(this.parts.log.s, command, by);
+  editPlan(command: Command, sender: Sender): void {
+    const edited = planEdited(this.parts.log.s, command, sender);
     if (!edited) return;
     this.parts.log.apply(edited.event);
     const key = planEditSignal(command.activation_id ?? "");

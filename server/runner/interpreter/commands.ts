@@ -7,6 +7,7 @@ import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import type { NewEvent } from "@/server/domain/run/events";
+import type { Sender } from "@/server/domain/run/started-by";
 import { addedPhrases } from "@/server/tools/user-provided-text";
 import { limitValue } from "./limits";
 
@@ -17,6 +18,7 @@ export const Command = z
   .object({
     kind: Word,
     by: Word,
+    untrusted: z.literal(true).optional().catch(undefined),
     limit: Word,
     to: z.number().optional().catch(undefined),
     activation_id: Word,
@@ -33,7 +35,7 @@ export type Command = z.infer<typeof Command>;
 export function planEdited(
   s: RunState,
   { activation_id = "", edit }: Command,
-  by: string,
+  sender: Sender,
 ): { event: NewEvent; isChanged: boolean } | null {
   const read = PlanEdit.safeParse(edit);
   const crew = s.crews[activation_id];
@@ -54,11 +56,11 @@ export function planEdited(
   if (!edited.ok) return rejected(edited.message);
   if (edited.cancelled) {
     const { task_id, status } = edited.cancelled;
-    const payload = { from: status, to: "cancelled" as const, by };
+    const payload = { from: status, to: "cancelled" as const, by: sender.by };
     return { event: { type: "task_status_changed", ...at, task_id, payload }, isChanged: true };
   }
   const addedText = writtenIn(read.data, plan);
-  const payload = { version: plan.version + 1, by, ...edited.change, words: addedText };
+  const payload = { version: plan.version + 1, ...sender, ...edited.change, words: addedText };
   return { event: { type: "plan_changed", ...at, payload }, isChanged: true };
 }
 
@@ -79,13 +81,13 @@ export type SkipCommand = Extract<RunCommand, { kind: "skip_node" }>;
 export function stateEdited(
   { state }: RunState,
   { set, remove }: Extract<RunCommand, { kind: "edit_state" }>,
-  by: string,
+  sender: Sender,
 ): NewEvent {
   const addedText = Object.entries(set).flatMap(([key, value]) => {
     const before = textsIn(state[key] ?? null).join("\n");
     return textsIn(value).flatMap((text) => addedPhrases(text, before));
   });
-  return { type: "state_edited", payload: { set, remove, words: addedText, by } };
+  return { type: "state_edited", payload: { set, remove, words: addedText, ...sender } };
 }
 
 /** What follows from raising a limit; null where the command does not say which and how far. */

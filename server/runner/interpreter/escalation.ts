@@ -1,4 +1,5 @@
 import { amountText, type Passed, type Threshold, thresholdsOf } from "@/server/domain/agent/escalate";
+import { defined } from "@/server/domain/base/defined";
 import type { DurableContext, Flow, Settlement } from "@/server/domain/base/durable";
 import { entriesOf, isObject } from "@/server/domain/base/guards";
 import { LONGEST_INSTRUCTION } from "@/server/domain/run/commands/instructions";
@@ -101,7 +102,7 @@ export class Escalation {
   private follow(answered: Answered | null): void {
     if (!answered) return;
     const { log, tasks, attempts, pauses } = this.parts;
-    const { by, option, value, message } = answered;
+    const { by, option, value, message, untrusted } = answered;
     if (answered.answer !== "chosen" || option === "stop") {
       const amounts = this.asked.map((of) => amountText(of, this.now[of])).join(", ");
       const who = answered.answer === "expired" ? "no one answered" : "a person stopped it";
@@ -111,7 +112,10 @@ export class Escalation {
     this.agreed = { ...this.agreed, ...Object.fromEntries(this.asked.map((of) => [of, this.now[of]])) };
     const written = isObject(value) && typeof value.instruction === "string" ? value.instruction : message;
     if (option === INSTRUCT && written?.trim())
-      log.apply({ type: "instruction_injected", payload: { target: { run: true }, text: written, by } });
+      log.apply({
+        type: "instruction_injected",
+        payload: { target: { run: true }, text: written, by, ...defined({ untrusted }) },
+      });
     for (const task of tasks.all) if (task.flow) attempts.startClock(task.activationId);
     for (const { task, answer } of this.kept.splice(0))
       if (tasks.get(task.activationId) === task && !pauses.isKept(task, answer)) attempts.hand(task, answer);

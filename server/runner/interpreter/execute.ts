@@ -13,7 +13,14 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { isHeldByQuestion } from "@/server/domain/run/questions/asking";
 import { unreachable } from "@/server/domain/run/schedule/reach";
 import { begin, decide } from "@/server/domain/run/schedule/tokens";
-import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "../fork/apply-fork";
+import {
+  dueFork,
+  forkedEvent,
+  type MessageEdit,
+  messageEdits,
+  questionsMoved,
+  senderOf,
+} from "../fork/apply-fork";
 import type { Effects } from "../node/ports";
 import { missIn } from "../replay/recorded-answers";
 import { Advice } from "./advice";
@@ -90,7 +97,8 @@ class Interpreter implements Engine {
   async run(): Promise<void> {
     this.workBefore = workSoFar();
     this.log.apply({ type: "run_started", payload: {} });
-    const { state, defaults } = startingState(this.log.s.graph, this.log.s.input);
+    const { graph, input, run } = this.log.s;
+    const { state, defaults } = startingState(graph, input, run.variables);
     this.log.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
     this.log.applyAll(begin(this.log.a, this.log.s));
     try {
@@ -387,7 +395,7 @@ class Interpreter implements Engine {
     if (fork.latest) this.log.graphChanged();
     if (!fork.replay) this.commands.stopRepeating();
     for (const event of questionsMoved(this.log.s, paused)) this.log.apply(event);
-    for (const patch of fork.patches.plan ?? []) this.commands.editPlan(patch, fork.by);
+    for (const patch of fork.patches.plan ?? []) this.commands.editPlan(patch, senderOf(fork));
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { defined } from "@/server/domain/base/defined";
 import { canonicalJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -152,7 +153,7 @@ export class ChildRuns implements ChildRunner {
    */
   private forkOf(original: string, id: string, request: StartRequest): { run: NewRun; isPaused: boolean } {
     const { store, now } = this.parts;
-    const { input, graph, roles, foreign, workflows, config, parent, trigger } = request;
+    const { input, graph, roles, foreign, workflows, config, parent, trigger, origin: by } = request;
     const before = store.state(original);
     if (!before) throw new Error(`The run ${original} is gone.`);
     const isSame = isEqual(before.input, input) && isEqual(before.graph, graph);
@@ -168,7 +169,9 @@ export class ChildRuns implements ChildRunner {
         ...(isActive ? { at: { seq: before.seq } } : isSame ? {} : { input }),
         patches: {},
         graph: isSame ? "original" : "latest",
-        ...(isSame ? {} : { latest: { graph, roles, foreign, workflows } }),
+        ...(isSame
+          ? {}
+          : { latest: { graph, roles, foreign, workflows, workflow_version: request.workflow_version } }),
         by: "run",
         trigger,
         retries: true,
@@ -176,7 +179,8 @@ export class ChildRuns implements ChildRunner {
       now(),
     );
     const { payload } = planned.created;
-    const created = { ...planned.created, payload: { ...payload, config, ...(parent ? { parent } : {}) } };
+    const own = defined({ parent, origin: by, foreign: isActive ? payload.foreign : foreign });
+    const created = { ...planned.created, payload: { ...payload, config, ...own } };
     return {
       run: { id, idempotencyKey: null, origin, ...planned, created },
       isPaused: isActive && before.run.paused_at !== undefined,

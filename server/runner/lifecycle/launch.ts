@@ -8,14 +8,13 @@ import { must } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { workflowsAround } from "@/server/domain/graph/callable";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { graphOfNode, singleNodeError } from "@/server/domain/graph/only-node";
-import { isStartNode, startingState } from "@/server/domain/graph/run-input";
+import { hasOwnVars, isStartNode, startingState, VARS } from "@/server/domain/graph/run-input";
 import { allowedPlaces } from "@/server/domain/library/capabilities";
-import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import { EMPTY_LIBRARY, type Library } from "@/server/domain/library/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-uses";
 import { roleUses } from "@/server/domain/library/role-use";
 import { getNodeKind } from "@/server/domain/nodes";
@@ -27,8 +26,19 @@ import { textHash } from "@/server/domain/text/text-hash";
 import type { Models } from "@/server/llm/model";
 import type { ForeignTexts } from "@/server/store/library/foreign-texts";
 import type { RunStore } from "@/server/store/runs/runs";
+import type { SecretStore } from "@/server/store/secrets";
+import type { VariableStore } from "@/server/store/variables";
+import type { PublishedContent } from "@/server/store/workflow-versions";
+import { trustAtStart } from "../fork/trust";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";
+import {
+  type ChosenVersion,
+  type VersionChoice,
+  type VersionSources,
+  versionOf,
+  versionsAround,
+} from "./workflow-version";
 
 /** Why a run didn't start: problems of the workflow, or an invalid input. */
 export type StartErrors = { problems: Problem[] } | { errors: { key: string; message: string }[] };
@@ -38,10 +48,16 @@ export const notStarted = (message: string, details: StartErrors) =>
 
 export interface Launch {
   workflow_id: string;
+  /** The draft, unless it says otherwise. */
+  version?: VersionChoice | undefined;
   input: JsonObject;
   /** Overrides the workflow's own run settings, key by key. */
   config?: Partial<RunConfig> | undefined;
   trigger: StartRequest["trigger"];
+  /** Who starts it; absent: all input counts as a person's own words. */
+  origin?: StartRequest["origin"] | undefined;
+  /** The run that the input comes from: what was untrusted there stays so. */
+  from_run?: string | undefined;
   /** Outputs that replace the execution of nodes. Only a person in the editor may set them. */
   pins?: Pins | undefined;
   /** Carries out this node alone; `input` is the state that it begins with. */
@@ -59,13 +75,16 @@ export function newLauncher(parts: {
   roles: TextSources["roles"] & { all(): RoleDefinition[] };
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
+  versions?: VersionSources["versions"];
+  secrets?: TextSources["secrets"];
+  variables?: TextSources["variables"];
   models: Models;
-  runs: Pick<RunStore, "startedWith">;
+  runs: Pick<RunStore, "startedWith" | "state">;
   host: Pick<Host, "start">;
   /** What holds in every run, whatever it says itself. */
   installation?: InstallationRules;
 }) {
-  const { library = EMPTY_LIBRARY, installation } = parts;
+  const { installation } = parts;
   return {
     /**
      * Throws Rejection, also if its key started a different run; returns undefined if the workflow doesn't
@@ -76,27 +95,32 @@ export function newLauncher(parts: {
       const request_hash = hashOf(launch);
       const known = key === undefined ? null : parts.runs.startedWith(key, request_hash);
       if (known !== null) return { run_id: known, created: false };
-      const workflow = parts.workflows.find(launch.workflow_id);
-      if (!workflow) return undefined;
-      const whole = withLibrary(workflow.graph, library);
+      const version = versionOf(parts, launch.workflow_id, launch.version);
+      if (!version) return undefined;
+      const { id: workflow_id, name: workflow_name, graph: whole, withheld } = version;
+      const variables = parts.variables?.valuesFor(workflow_id);
+      refuseOwnVars(whole, launch);
       const { only_node } = launch;
       const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
       if (nowhere !== null) throw notStarted(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
-      const { withheld } = workflow;
       const ready = readyToRun(
         only_node === undefined ? whole : nodeAlone(whole, only_node),
-        parts.roles.all(),
-        { ...launch, withheld, workflows: workflowsAround(parts.workflows, workflow.id) },
+        version.roles,
+        { ...launch, withheld, variables, ...knownTo(parts, workflow_id) },
         parts.models,
       );
       return parts.host.start({
         ...ready,
-        ...foreignText(parts, ready, withheld),
-        ...calledBy(parts, ready.graph, [workflow.id]),
+        ...trustAtStart(parts.runs, launch, foreignIn(parts, version, ready).foreign),
+        ...calledBy(parts, ready.graph, [workflow_id]),
         ...pinsOf(launch, whole),
-        ...defined({ only_node }),
-        workflow_id: workflow.id,
-        workflow_name: workflow.name,
+        ...defined({
+          only_node,
+          workflow_version: version.published?.number,
+          variables,
+        }),
+        workflow_id,
+        workflow_name,
         trigger: launch.trigger,
         ...defined({ installation }),
         ...(key === undefined ? {} : { idempotency_key: key, request_hash }),
@@ -106,7 +130,7 @@ export function newLauncher(parts: {
 }
 
 /** What was asked for, as a hash; the same whatever the order of the keys. */
-const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
+const hashOf = ({ workflow_id, version = "draft", input, config, pins, only_node }: Launch) =>
   createHash("sha256")
     .update(
       canonicalJson({
@@ -114,9 +138,17 @@ const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
         input,
         config: asJson(config ?? {}),
         ...defined({ pins: pins ? asJson(pins) : undefined, only_node }),
+        ...(version === "draft" ? {} : { version }),
       }),
     )
     .digest("hex");
+
+/** Variables can't be given as input. A node that runs alone gets the present ones. Throws Rejection. */
+function refuseOwnVars(graph: WorkflowGraph, { input, only_node }: Launch): void {
+  if (only_node !== undefined || !Object.hasOwn(input, VARS) || hasOwnVars(graph)) return;
+  const message = 'The input can\'t have the key "vars": it stands for the variables. Set them in Settings.';
+  throw notStarted(message, { errors: [{ key: VARS, message }] });
+}
 
 /** Throws Rejection. */
 function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {
@@ -151,6 +183,9 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
 export interface TextSources {
   workflows: { foreign?: Pick<ForeignTexts, "among"> };
   roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
+  /** Absent where secrets are not checked before a run. */
+  secrets?: Pick<SecretStore, "knownTo"> | undefined;
+  variables?: Pick<VariableStore, "valuesFor"> | undefined;
 }
 
 /** The texts of a workflow and of these roles that came with files. */
@@ -177,6 +212,29 @@ export function foreignText(
   return { foreign: { texts: texts.map(textHash), allowed: allowedPlaces(withheld) } };
 }
 
+/** The untrusted texts of a version: what was published keeps those that it had. */
+export const foreignIn = (
+  parts: TextSources,
+  { published, withheld }: Pick<ChosenVersion, "published" | "withheld">,
+  needs: Pick<StartRequest, "graph" | "roles">,
+): Pick<StartRequest, "foreign"> =>
+  published ? defined({ foreign: published.foreign }) : foreignText(parts, needs, withheld);
+
+/** What is published of a draft. Undefined if there is no such workflow. Throws Rejection if it could not run. */
+export function publishable(
+  parts: CalledSources,
+  id: string,
+): (PublishedContent & { name: string }) | undefined {
+  const draft = versionOf(parts, id);
+  if (!draft) return undefined;
+  const { name, graph, withheld } = draft;
+  refuseProblems(graph, draft.roles, { withheld, ...knownTo(parts, id) });
+  refusePriceless(graph, RunConfig.parse(graph.config ?? {}), parts.models);
+  calledBy(parts, graph, [id]);
+  const { roles } = whatItNeeds(graph, draft.roles, parts.models);
+  return { name, graph, roles, withheld, ...foreignIn(parts, draft, { graph, roles }) };
+}
+
 /**
  * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied
  * into it.
@@ -185,23 +243,17 @@ export function foreignText(
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: Pick<Launch, "input" | "config"> & Pick<ProblemContext, "withheld" | "workflows">,
+  given: Pick<Launch, "input" | "config"> &
+    Pick<ProblemContext, "withheld" | "workflows" | "secrets"> & { variables?: JsonObject | undefined },
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  const problems = errorsOf(graph, roles, given);
-  if (problems.length > 0)
-    throw notStarted(
-      problems.length === 1
-        ? `This workflow can't run yet: ${must(problems, 0).message}`
-        : `This workflow can't run yet: it has ${problems.length} problems.`,
-      { problems },
-    );
+  refuseProblems(graph, roles, given);
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw notStarted("The input is invalid.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
   const unread = breakpointsError(config.breakpoints ?? []);
   if (unread !== null) throw notStarted(unread, { errors: [{ key: "breakpoints", message: unread }] });
-  const { state } = startingState(graph, given.input);
+  const { state } = startingState(graph, given.input, given.variables);
   if (sizeOf(state) > config.max_state_chars)
     throw notStarted("The input is too large.", {
       errors: Object.keys(given.input)
@@ -216,13 +268,31 @@ export function readyToRun(
   return { ...whatItNeeds(graph, roles, models), input: given.input, config };
 }
 
+/** Throws Rejection. */
+function refuseProblems(...of: Parameters<typeof errorsOf>): void {
+  const problems = errorsOf(...of);
+  if (problems.length > 0)
+    throw notStarted(
+      problems.length === 1
+        ? `This workflow can't run yet: ${must(problems, 0).message}`
+        : `This workflow can't run yet: it has ${problems.length} problems.`,
+      { problems },
+    );
+}
+
+/** The workflows and secrets that a workflow can name. */
+const knownTo = (parts: VersionSources & Pick<TextSources, "secrets">, id: string) => ({
+  workflows: versionsAround(parts, id),
+  secrets: parts.secrets?.knownTo(id),
+});
+
 /** What keeps a graph from running. Crews and agents that it names must have been copied into it. */
 const errorsOf = (
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  { withheld, workflows }: Pick<ProblemContext, "withheld" | "workflows">,
+  { withheld, workflows, secrets }: Pick<ProblemContext, "withheld" | "workflows" | "secrets">,
 ): Problem[] =>
-  findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld, workflows }).filter(
+  findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld, workflows, secrets }).filter(
     ({ severity }) => severity === "error",
   );
 
@@ -246,17 +316,15 @@ function whatItNeeds(
 }
 
 /** The sources for copies of the workflows that a graph runs. */
-export interface CalledSources extends TextSources {
-  workflows: TextSources["workflows"] & {
-    find(id: string): { name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
-  };
-  roles: TextSources["roles"] & { all(): RoleDefinition[] };
-  library?: Library;
+export interface CalledSources extends TextSources, VersionSources {
+  workflows: TextSources["workflows"] & VersionSources["workflows"];
+  roles: TextSources["roles"] & VersionSources["roles"];
   models: Pick<Models, "describe">;
 }
 
 /**
- * Copies of the workflows that a graph runs, and of those that these run, as they are saved now. `path`: the ids of the
+ * Copies of the workflows that a graph runs, and of those that these run: of the published versions, or of drafts that were
+ * never published. `path`: the ids of the
  * workflow and of those that run it. Throws Rejection if one is missing, has errors, or runs itself.
  */
 export function calledBy(
@@ -266,22 +334,28 @@ export function calledBy(
   found: Record<string, CalledWorkflow> = {},
 ): { workflows?: Record<string, CalledWorkflow> } {
   for (const id of calledWorkflows(graph)) {
-    const workflow = parts.workflows.find(id);
+    const workflow = versionOf(parts, id, "published");
     if (!workflow) throw notCalled(`It runs the workflow "${id}", which doesn't exist.`);
     if (path.includes(id)) throw notCalled(`It runs ${workflow.name}, which runs itself.`);
     let called = found[id];
     if (!called) {
-      const drawn = withLibrary(workflow.graph, parts.library ?? EMPTY_LIBRARY);
-      const roles = parts.roles.all();
+      const { graph: drawn, roles, published } = workflow;
       // Its problems have their places in that workflow, not in this one.
-      const [problem] = errorsOf(drawn, roles, { withheld: workflow.withheld });
+      const [problem] = errorsOf(drawn, roles, {
+        withheld: workflow.withheld,
+        secrets: parts.secrets?.knownTo(id),
+      });
       if (problem) {
         const node = problem.at.id === undefined ? undefined : drawn.nodes[problem.at.id];
         const where = node ? ` at ${node.name || node.id}` : "";
         throw notCalled(`It runs ${workflow.name}, which has a problem${where}: ${problem.message}`);
       }
       const needs = whatItNeeds(drawn, roles, parts.models);
-      called = { name: workflow.name, ...needs, ...foreignText(parts, needs, workflow.withheld) };
+      const version = defined({
+        version: published?.number,
+        variables: parts.variables?.valuesFor(id),
+      });
+      called = { name: workflow.name, ...version, ...needs, ...foreignIn(parts, workflow, needs) };
       found[id] = called;
     }
     calledBy(parts, called.graph, [...path, id], found);

@@ -27,6 +27,9 @@ export interface StartRequest {
   only_node?: Creation["only_node"];
   parent?: Creation["parent"];
   workflows?: Creation["workflows"];
+  origin?: Creation["origin"];
+  workflow_version?: Creation["workflow_version"];
+  variables?: Creation["variables"];
   idempotency_key?: string;
   /** Of what was asked for with the key, so that the same key is not taken for something else. */
   request_hash?: string;
@@ -67,6 +70,9 @@ export function creationOf(
         only_node: request.only_node,
         parent: request.parent,
         workflows: request.workflows,
+        origin: request.origin,
+        workflow_version: request.workflow_version,
+        variables: request.variables,
       }),
       people: { ...(people ?? USUAL_PEOPLE), ...RULES_NOW },
       edition: EDITION,

@@ -6,6 +6,7 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
 import { typedTexts } from "@/server/domain/run/questions/tool-question";
+import { trustedInput } from "@/server/domain/run/started-by";
 import { textHash } from "@/server/domain/text/text-hash";
 import type { Context } from "@/server/tools/policy";
 import { addedPhrases, UserProvidedText } from "@/server/tools/user-provided-text";
@@ -22,7 +23,7 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
   ...["finish", "reject_task", READ_VALUE, ...CREW_TOOL_NOTES.map(({ name }) => name)],
 ]);
 
-/** What people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
+/** What trusted people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
 function personTexts(interactions: readonly Interaction[]): string[] {
   const rejected = interactions.map(({ requested, answered }) => {
     const { calls = [requested] } = requested;
@@ -31,7 +32,8 @@ function personTexts(interactions: readonly Interaction[]): string[] {
   });
   const repeated = rejected.flatMap((calls) => calls.flatMap(({ args }) => textsIn(args ?? null))).join("\n");
   return interactions.flatMap(({ requested, answered }, at) => {
-    const { message, content, value } = answered ?? {};
+    if (!answered || answered.untrusted) return [];
+    const { message, content, value } = answered;
     const texts = [
       ...(message ? [message] : []),
       // Of a draft, what the person wrote; a form is theirs.
@@ -72,11 +74,12 @@ function approvedForGood({
   return approved;
 }
 
-/** Whole texts that persons gave this run: its input, answers and instructions. */
+/** Whole texts that persons gave this run: its trusted input, answers and instructions. */
 export const personsTexts = ({ run, input, interactions, told }: RunState): Set<string> => {
   const foreign = new Set(run.foreign?.texts);
   return new Set([
-    ...textsIn(input).filter((text) => !foreign.has(textHash(text))),
+    ...textsIn(run.variables),
+    ...textsIn(trustedInput(run.origin, input)).filter((text) => !foreign.has(textHash(text))),
     ...personTexts(Object.values(interactions)),
     ...told,
   ]);
@@ -97,14 +100,17 @@ export function judgedContext(
   return {
     taint_sources,
     own: new UserProvidedText([
-      ...persons(s.input),
+      ...persons(trustedInput(s.run.origin, s.input)),
+      ...textsIn(s.run.variables),
       ...persons(node),
       ...persons(role),
       ...(s.run.foreign?.allowed ?? []),
       ...(s.run.installation?.destinations ?? []),
       ...personTexts(Object.values(s.interactions)),
       ...s.told,
-      ...Object.values(s.plan_changes).flatMap((changes) => changes.flatMap(({ words = [] }) => words)),
+      ...Object.values(s.plan_changes).flatMap((changes) =>
+        changes.flatMap(({ words = [], untrusted }) => (untrusted ? [] : words)),
+      ),
       ...approvedForGood(s).flatMap(({ destinations = [] }) =>
         destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),
       ),

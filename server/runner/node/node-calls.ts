@@ -143,7 +143,7 @@ export function* writePlanFile(run: CallingRun, key: string, content: string): F
 function* callOnce(
   run: CallingRun,
   key: string,
-  { name, args, agent, spec, callable, called }: ToolInvocation,
+  { name, args, secrets = [], agent, spec, callable, called }: ToolInvocation,
   {
     asked = args,
     ...about
@@ -153,7 +153,9 @@ function* callOnce(
   const caller = callerOf(run, agent);
   // A program continues only in the process in which it began.
   const onCrash = spec && !called && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
-  const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [] }, spec, {
+  // The same text that is no reference to a secret is another request.
+  const named = defined({ secrets: secrets.length > 0 ? secrets : undefined });
+  const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [], ...named }, spec, {
     onCrash,
     retries: run.s.run.forks?.at(-1)?.retries === true,
   });
@@ -183,6 +185,7 @@ function* callOnce(
         signal: abort,
         ...about,
         ...caller,
+        ...named,
         ...defined({ callable, called: called && { nth: called.nth, output: called.output } }),
       });
       return asJson(output);

@@ -40,6 +40,7 @@ import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expr
 import { renderTemplate, type WrittenValue } from "@/server/domain/text/template/template";
 import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { Context } from "@/server/tools/policy";
@@ -235,8 +236,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return (rules.find(({ node_id }) => node_id === this.node.id) ?? rules[0])?.rule;
   }
 
-  tool(name: string, args: JsonObject): Flow<Json> {
-    return callToolOfNode(this, name, args);
+  tool(name: string, args: JsonObject, secrets?: readonly SecretUse[]): Flow<Json> {
+    return callToolOfNode(this, name, args, secrets);
   }
   *code(source: string, input: Json): Flow<Json> {
     const step = yield* this.runCode("code", { code: source, input, tools: [], results: [], at: this.now });

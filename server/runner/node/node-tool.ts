@@ -1,6 +1,7 @@
 import type { Flow } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import { isGranted, succeeded } from "@/server/domain/tool/tool";
 import type { ToolRuntime } from "./ports";
 import { askForApproval, recordCall, taints } from "./tool-call";
@@ -11,7 +12,12 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
  * Calls a tool for a node that is the call itself: the author of the workflow chose the tool, so no role has to grant
  * it. Denial, approval and taint work as for agents.
  */
-export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject): Flow<Json> {
+export function* callToolOfNode(
+  run: ToolRuntime,
+  name: string,
+  args: JsonObject,
+  secrets: readonly SecretUse[] = [],
+): Flow<Json> {
   const { specs } = yield* run.toolSpecs("node", [name]);
   const spec = specs.find((one) => one.name === name);
   if (!spec) throw new NodeFailure("CONFIG", `There is no tool "${name}" here.`);
@@ -37,7 +43,7 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
     );
   const call = { about, call_id: `${run.activationId}/${run.attempt}/call`, spec, args };
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
-    return { output: yield* run.callTool("call", { name, args, agent: null, spec }) };
+    return { output: yield* run.callTool("call", { name, args, secrets, agent: null, spec }) };
   });
   // The error message may be untrusted content too.
   if (taints(spec, output)) run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });

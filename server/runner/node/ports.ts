@@ -7,6 +7,7 @@ import type { NodeContext } from "@/server/domain/nodes";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import type { ParentRun } from "@/server/domain/run/events/child-events";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import type { CallableTool, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
@@ -79,6 +80,8 @@ export interface ToolCaller {
 export interface ToolInvocation {
   name: string;
   args: JsonObject;
+  /** The arguments in which the node's settings name secrets. */
+  secrets?: readonly SecretUse[];
   /** Null where the node itself calls it. */
   agent: ToolCaller | null;
   /** How often the same call was made before; it keeps its idempotency key. */

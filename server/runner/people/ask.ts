@@ -11,6 +11,7 @@ import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { writtenAs } from "@/server/domain/run/fork/lineage";
 import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/questions/question-times";
 import { PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import { Untrusted } from "@/server/domain/run/started-by";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { PersonQuestion } from "../node/ports";
 
@@ -28,7 +29,7 @@ export interface Asking {
   adviseLater(interaction_id: string): void;
 }
 
-const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
+const GivenAnswer = PersonsAnswer.extend({ by: z.string(), untrusted: Untrusted });
 
 /** Nobody waits for the answer to an advisory question. */
 const pending = (interaction_id: string): Answered => ({ interaction_id, answer: "cancel", by: "nobody" });

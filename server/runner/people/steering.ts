@@ -1,10 +1,12 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
+import { defined } from "@/server/domain/base/defined";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { RunCommand } from "@/server/domain/run/commands/command";
 import { editPlan, type PlanEdit } from "@/server/domain/run/commands/plan-edit";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/questions/tool-question";
+import type { Sender } from "@/server/domain/run/started-by";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { Clock } from "../durable/clock";
 import type { LiveRuns } from "../lifecycle/live-runs";
@@ -34,15 +36,26 @@ export class Steering {
     return this.keep(runId, { kind: "raise_limit", limit, to, by });
   }
 
-  command(runId: string, command: RunCommand, by: string): Promise<CommandResult> {
+  command(
+    runId: string,
+    command: RunCommand,
+    by: string,
+    untrusted?: Sender["untrusted"],
+  ): Promise<CommandResult> {
     // Child runs pause and continue with their parent.
     if (command.kind === "pause" || command.kind === "resume")
-      for (const id of this.parts.store.openChildren(runId)) void this.command(id, command, by);
-    return this.keep(runId, parseJson(JSON.stringify({ ...command, by })));
+      for (const id of this.parts.store.openChildren(runId)) void this.command(id, command, by, untrusted);
+    return this.keep(runId, parseJson(JSON.stringify({ ...command, by, untrusted })));
   }
 
   /** Throws Rejection. */
-  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): Promise<CommandResult> {
+  editPlan(
+    runId: string,
+    activationId: string,
+    edit: PlanEdit,
+    by: string,
+    untrusted?: Sender["untrusted"],
+  ): Promise<CommandResult> {
     const { store } = this.parts;
     const run = store.find(runId);
     const state = run && run.status !== "finished" ? store.state(runId) : undefined;
@@ -52,7 +65,13 @@ export class Steering {
       throw new Rejection("plan_not_changed", "This crew is no longer running.");
     const edited = editPlan(plan, crew, edit);
     if (!edited.ok) throw new Rejection("plan_not_changed", edited.message);
-    return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, by });
+    return this.keep(runId, {
+      kind: "edit_plan",
+      activation_id: activationId,
+      edit,
+      by,
+      ...defined({ untrusted }),
+    });
   }
 
   private async keep(runId: string, value: Json): Promise<CommandResult> {
@@ -79,7 +98,7 @@ export class Steering {
     runId: string,
     interactionId: string,
     fingerprint: string,
-    value: PersonsAnswer & { by: string },
+    value: PersonsAnswer & { by: string; untrusted?: true },
   ): boolean {
     const { store, clock, live, runs } = this.parts;
     const interaction = store.state(runId)?.interactions[interactionId];

@@ -6,6 +6,7 @@ import {
   readCommands,
   worthRepeating,
 } from "@/server/domain/run/commands/repeated";
+import type { Sender } from "@/server/domain/run/started-by";
 import type { Journal, Turn } from "../durable/embedded-contract";
 import { activationOf } from "../interpreter/repeating";
 import { type Execute, retell } from "./retrace";
@@ -58,12 +59,15 @@ const repeatedBy = ({ turns }: Journal): number | undefined =>
     .flatMap((event) => (event.type === "run_forked" ? (event.payload.repeated ?? []) : []))[0];
 
 /** The command that began a turn, and that took effect there. */
-function commandIn({ key, result, events }: Turn): { by: string; command: unknown } | null {
+function commandIn({ key, result, events }: Turn): (Sender & { command: unknown }) | null {
   if (key !== "$cancel" && !key?.startsWith("control#")) return null;
   if (!result?.ok || typeof result.value !== "object" || result.value === null || Array.isArray(result.value))
     return null;
-  const { by: sender, ...value } = result.value;
-  const by = typeof sender === "string" ? sender : "user";
-  if (key === "$cancel") return { by, command: { kind: "cancel", reason: value.reason ?? "" } };
-  return events.length === 0 || tooLate(events) !== null ? null : { by, command: value };
+  const { by, untrusted, ...value } = result.value;
+  const sender = {
+    by: typeof by === "string" ? by : "user",
+    ...defined({ untrusted: untrusted === true || undefined }),
+  };
+  if (key === "$cancel") return { ...sender, command: { kind: "cancel", reason: value.reason ?? "" } };
+  return events.length === 0 || tooLate(events) !== null ? null : { ...sender, command: value };
 }

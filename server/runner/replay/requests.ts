@@ -4,6 +4,7 @@ import { recordOf } from "@/server/domain/base/guards";
 import { asJson, asStored } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isSince } from "@/server/domain/run/edition";
+import type { SecretUse } from "@/server/domain/tool/secret";
 import type { OnCrash, ToolAnswer, ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
 import wordingOf3 from "./edition-3.json";
@@ -64,7 +65,7 @@ const hasSucceeded = (value: Json): boolean => {
 /** A call of a tool by its name, its arguments and what a person answered on the way. `retries`: a recorded failure of a tool that only reads is no
  * answer. */
 export function toolRequest(
-  call: { tool: string; args: JsonObject; answers: readonly ToolAnswer[] },
+  call: { tool: string; args: JsonObject; answers: readonly ToolAnswer[]; secrets?: readonly SecretUse[] },
   spec: Pick<ToolSpec, "read_only"> | undefined,
   { onCrash, retries = false }: { onCrash?: OnCrash | null; retries?: boolean } = {},
 ): StepRequest {

@@ -22,6 +22,8 @@ export interface Answering {
   unused(): number;
   /** Real models answer, so steps take real time. */
   isReal?: true;
+  /** Recorded answers come first, so requests are made as they were when recorded. */
+  isRecorded?: true;
 }
 
 /** What a test uses of the installation. Nothing is stored there. */
@@ -40,6 +42,7 @@ export interface TestParts {
 export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering {
   const player = new CassettePlayer(cassette);
   return {
+    isRecorded: true,
     effects: { models: parts.models, tools: neverCalled(parts.tools) },
     serve(request, key) {
       const served = player.next(requestHash(request));
@@ -81,25 +84,26 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
 }
 
 /**
- * Real models, up to a spending cap. Tools give what was recorded for the very same call; the others are those of a test, which
- * touch nothing outside.
+ * Real models, up to a spending cap. Tools give what was recorded for the very same call, and with `isRecorded` so do models; the
+ * other tools are those of a test, which touch nothing outside.
  */
 export function realAnswers(
   parts: TestParts,
   spendingCap: SpendingCap,
   cassette: Cassette | undefined,
-  now: () => number,
+  { now, isRecorded }: { now(): number; isRecorded?: true },
 ): Answering {
   const player = cassette ? new CassettePlayer(cassette) : null;
   const scratch = parts.scratchTools(now);
   return {
     isReal: true,
+    ...defined({ isRecorded }),
     effects: { models: spendingCap.paying(parts.models), tools: withScratch(parts.tools, scratch.host) },
     serve(request, key) {
-      if (request.kind === "model" || request.kind === "run") return undefined;
+      const isTool = request.kind !== "model" && request.kind !== "run";
+      const served = isTool || isRecorded ? player?.next(requestHash(request)) : undefined;
+      if (served || !isTool) return served;
       const tool = toolOf(request);
-      const served = player?.next(requestHash(request));
-      if (served) return served;
       if (scratch.has(tool)) return undefined;
       const why = `Tests call no outside tools, even with real models, and there is no recorded answer from ${tool}. Save a run as a test, or pin the node's output.`;
       throw new Missed(missedOf(request, key, player?.unused ?? [], why));

@@ -145,7 +145,7 @@ function aboutRun(
   calls: readonly RetracedCall[],
 ): Cassette["recorded"] {
   const models = calls.flatMap(({ result }) => (result?.ok ? modelOf(result.value) : []));
-  const { workflow_name, context_windows, edition, prompt_seed, past_work } = payload;
+  const { workflow_name, context_windows, edition, prompt_seed, past_work, origin, variables } = payload;
   return defined({
     run_id,
     workflow: workflow_name,
@@ -153,6 +153,8 @@ function aboutRun(
     context_windows,
     edition,
     prompt_seed,
+    origin,
+    variables,
     past_work: past_work && asStored(past_work),
     models: [...new Set(models)].sort(),
   });

@@ -2,7 +2,7 @@ import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
 import { present } from "@/server/domain/base/must";
-import type { Json } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { modelUses } from "@/server/domain/library/model-uses";
 import { roleUses } from "@/server/domain/library/role-use";
@@ -35,6 +35,8 @@ export interface Tested {
   foreign?: ForeignText | undefined;
   /** The workflows that it runs, and those that these run, by id. */
   workflows?: Record<string, CalledWorkflow> | undefined;
+  /** What its nodes read as `vars`, where no recording says otherwise. */
+  variables?: JsonObject | undefined;
 }
 
 /** The run of a test, complete or not. */
@@ -145,10 +147,10 @@ function notRepeatedIn(events: readonly RunEvent[]): string | null {
 }
 
 function creationOf(
-  { name, graph, roles, installation, foreign, workflows }: Tested,
+  { name, graph, roles, installation, foreign, workflows, variables }: Tested,
   { input, pins, config: changes, answers, commands = [] }: ScenarioFields,
   ts: number,
-  { effects: { models }, isReal }: Answering,
+  { effects: { models }, isRecorded }: Answering,
 ): RunEventOf<"run_created"> {
   const used = roleUses(graph);
   const config: RunConfig = RunConfig.parse({
@@ -172,6 +174,7 @@ function creationOf(
       input,
       config,
       trigger: "test" as const,
+      origin: answers?.recorded.origin ?? ({ kind: "test", trusted: true } as const),
       provider_summary:
         asked.length === 0
           ? null
@@ -182,9 +185,10 @@ function creationOf(
             },
       foreign,
       workflows,
+      variables: answers?.recorded.variables ?? variables,
       people: { ...USUAL_PEOPLE, ...RULES_NOW },
       // What was recorded is found by what was asked then.
-      edition: answers && !isReal ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,
+      edition: answers && isRecorded ? (answers.recorded.edition ?? LAST_UNRECORDED) : EDITION,
       prompt_seed,
       context_windows,
       past_work: past_work.length > 0 ? past_work : undefined,

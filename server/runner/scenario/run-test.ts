@@ -65,7 +65,7 @@ function answeringOf(
   { spendingCap }: TestRun,
 ): Answering {
   const now = () => starts_at;
-  if (spendingCap) return realAnswers(parts, spendingCap, answers, now);
+  if (spendingCap) return realAnswers(parts, spendingCap, answers, { now });
   return answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true, now);
 }
 

@@ -2,6 +2,8 @@ import { and, desc, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm"
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
+import { forgetVariablesOf } from "../variables";
+import { forgetVersionsOf } from "../workflow-versions";
 import { forgetTestsOf } from "./scenario-tests";
 import { MOVED_KINDS, type Moved } from "./shelf";
 
@@ -92,6 +94,8 @@ export class BinStore {
         if (isGone) {
           forgetWorkOf(tx, [id]);
           forgetTestsOf(tx, [id]);
+          forgetVersionsOf(tx, [id]);
+          forgetVariablesOf(tx, [id]);
         }
         return isGone;
       });

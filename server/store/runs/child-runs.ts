@@ -20,7 +20,20 @@ export function newChildRuns(db: Db) {
     )
     .pluck();
 
+  const selectOwner = client.prepare<[string], { workflow_id: string | null }>(
+    `with recursive up (id, workflow_id, parent_run) as (
+       select id, workflow_id, parent_run from runs where id = ?
+       union all select r.id, r.workflow_id, r.parent_run from up join runs r on r.id = up.parent_run
+     ) select workflow_id from up where parent_run is null`,
+  );
+
   return {
+    /**
+     * The workflow that a run belongs to: its own, or that of the run that started it. Also of runs in the bin; null where it is
+     * of none, or no run has that id.
+     */
+    owner: (id: string): string | null => selectOwner.get(id)?.workflow_id ?? null,
+
     /** How a run stands and which run started it; undefined where there is none of that id. */
     standing: (id: string) => selectChild.get(id),
 

@@ -126,8 +126,8 @@ export class Retention {
   }
 
   /**
-   * Permanently deletes a run from the bin: hidden at once, its files are deleted piece by piece. False if it is not in
-   * the bin.
+   * Permanently deletes a run from the bin: hidden at once, its files are deleted piece by piece, which isn't awaited. False if it
+   * is not in the bin.
    */
   purge(id: string): boolean {
     const isBinned = this.db
@@ -135,7 +135,9 @@ export class Retention {
       .from(runs)
       .where(and(eq(runs.id, id), isNotNull(runs.deletedAt)))
       .get();
-    return isBinned !== undefined && this.takeAway(id);
+    const isGone = isBinned !== undefined && this.takeAway(id);
+    if (isGone) void this.sweep();
+    return isGone;
   }
 
   /** How many runs the rules do not keep. */

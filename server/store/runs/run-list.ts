@@ -13,6 +13,8 @@ export type RunStatus = "queued" | "running" | "waiting" | "paused" | "held" | "
 /** Which runs, and in which order. Times in Unix milliseconds, cost in US dollars. */
 export interface RunQuery {
   workflow_id?: string | undefined;
+  /** Only runs of these workflows. */
+  workflows?: readonly string[] | undefined;
   status?: RunStatus | readonly RunStatus[] | undefined;
   final_status?: FinalStatus | undefined;
   waits_for?: "person" | "time" | "run" | undefined;
@@ -63,6 +65,7 @@ export function listRuns(db: Db, query: RunQuery): (typeof runs.$inferSelect)[] 
         isNull(runs.deletedAt),
         isNull(runs.parentRun),
         is(query.workflow_id, (id) => eq(runs.workflowId, id)),
+        is(query.workflows, (ids) => inArray(runs.workflowId, [...ids])),
         is(query.status, (status) => inArray(runs.status, [status].flat())),
         is(query.final_status, (status) => eq(runs.finalStatus, status)),
         is(query.waits_for, (what) => eq(runs.waitsFor, what)),

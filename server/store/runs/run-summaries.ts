@@ -6,6 +6,7 @@ import { ErrorCode, type FinalStatus, type ReasonCode } from "@/server/domain/ag
 import { knownCost, type Paid } from "@/server/domain/model/cost";
 import type { QuarantineReason } from "@/server/domain/run/quarantine";
 import { RUN_TEXT } from "@/server/domain/run/result";
+import type { StartedBy } from "@/server/domain/run/started-by";
 import { ownJson } from "../own-json";
 import { type ChildQuery, listChildren } from "./child-runs";
 import { listRuns, type RunQuery, type RunStatus } from "./run-list";
@@ -41,6 +42,12 @@ export interface RunSummary {
   origin: RunOrigin | null;
   /** The node of another run that started it; null if none. */
   parent: RunParent | null;
+  /** The published version that it runs; null where it runs the draft. */
+  workflow_version: number | null;
+  /** The trigger that started it; null if none. */
+  trigger_id: string | null;
+  /** Who started it; null in older runs. */
+  started_by: StartedBy | null;
 }
 
 /** `item`: of a map, from 0; null for a single run. */
@@ -124,8 +131,8 @@ export function newRunSummaries(db: Db) {
     /** The runs that a run started, by activation and item. */
     children: (id: string, query: ChildQuery): RunSummary[] => listChildren(db, id, query).map(summaryOf),
 
-    /** What runs since a time cost together, also those in the bin. */
-    spent(since: number): { runs: number } & Paid {
+    /** What runs since a time cost together, also those in the bin. `workflows`: of these alone. */
+    spent(since: number, workflows?: readonly string[]): { runs: number } & Paid {
       const sums = db
         .select({
           runs: sql<number>`count(*)`,
@@ -134,7 +141,13 @@ export function newRunSummaries(db: Db) {
         })
         .from(runs)
         // A run's cost includes that of the runs that it started.
-        .where(and(gte(runs.createdAt, since), isNull(runs.parentRun)))
+        .where(
+          and(
+            gte(runs.createdAt, since),
+            isNull(runs.parentRun),
+            workflows && inArray(runs.workflowId, [...workflows]),
+          ),
+        )
         .get();
       const paid = { cost_usd: sums?.cost ?? 0, unknown_cost_calls: sums?.unknown ?? 0 };
       return {
@@ -241,5 +254,8 @@ function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunS
       row.parentRun === null
         ? null
         : { run_id: row.parentRun, activation_id: row.parentActivation ?? "", item: row.parentItem },
+    workflow_version: row.workflowVersion,
+    trigger_id: row.triggerId,
+    started_by: row.startedBy === null ? null : ownJson<StartedBy>(row.startedBy),
   };
 }

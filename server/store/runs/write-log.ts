@@ -40,6 +40,12 @@ export interface NewRun {
   fork?: ForkStart;
 }
 
+/** The trigger that started a run; null where none did. */
+const triggerOf = ({ trigger, origin }: NewRun["created"]["payload"]): string | null =>
+  trigger === "webhook" || trigger === "schedule" || trigger === "form" || trigger === "event"
+    ? (origin?.id ?? null)
+    : null;
+
 /** Writes the logs of runs: all effects of a turn on other tables are written with it, or not at all. */
 export function newLogWriter(
   db: Db,
@@ -95,10 +101,14 @@ export function newLogWriter(
     return known.id;
   };
   const insertRun = client.prepare<
-    [string, string | null, string, number, string, string | null, string | null, number, string, string]
+    [
+      ...[string, string | null, string, number, string, string | null, string | null, number, string],
+      ...[string, number | null, string | null, string | null],
+    ]
   >(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
-     request_hash, created_at, log_hash, input_text) values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?)`,
+     request_hash, created_at, log_hash, input_text, workflow_version, trigger_id, started_by)
+     values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateParent = client.prepare(
     "update runs set parent_run = @run_id, parent_activation = @activation_id, parent_item = @item where id = @id",
@@ -176,6 +186,9 @@ export function newLogWriter(
       run.fork?.turn.forkedAt ?? ts,
       appendTurn(first, CHAIN_START),
       valuesText(payload.input),
+      (payload.forks?.findLast(({ latest }) => latest)?.latest ?? payload).workflow_version ?? null,
+      run.fork ? null : triggerOf(payload),
+      payload.origin ? JSON.stringify(payload.origin) : null,
     );
     if (run.origin || run.fork) beginAsAnother(run);
     // A fork that a person makes of such a run stands for itself.

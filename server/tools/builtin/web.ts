@@ -5,6 +5,7 @@ import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { Json } from "@/server/domain/base/values";
 import { EGRESS_LIMITS, EgressError, type PublicFetch, type PublicFetchOptions } from "@/server/egress/fetch";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { type OpenSecret, type RequestArguments, withSecrets } from "../secrets";
 import { DEMO_NOTE, demoPage } from "./demo-corpus";
 
 const USER_AGENT = "Troupe";
@@ -49,14 +50,30 @@ type Request = Omit<NonNullable<Parameters<PublicFetch>[1]>, "headers"> & {
 export interface WebDeps {
   /** The door to the internet, `publicFetch` of server/egress. */
   fetch: PublicFetch;
+  /** Absent on workers, whose server makes the calls that name secrets. */
+  openSecret?: OpenSecret | undefined;
 }
 
 /** Requests to the internet. Every response is untrusted content, so all of them taint. */
-export function webTools({ fetch }: WebDeps): ToolInterface[] {
-  return [...requestTools(fetch), browseUrl(fetch)];
+export function webTools({ fetch, openSecret }: WebDeps): ToolInterface[] {
+  return [...requestTools(fetch, openSecret), browseUrl(fetch)];
 }
 
-function requestTools(fetch: PublicFetch): ToolInterface[] {
+function requestTools(fetch: PublicFetch, openSecret: OpenSecret | undefined): ToolInterface[] {
+  /** Sends the request that `read` makes of arguments; secrets are put into them once the host is known. */
+  const request = <A extends RequestArguments>(
+    args: A,
+    read: (args: A) => Request & { url: string },
+    scope: ToolScope,
+    options: PublicFetchOptions = {},
+  ) => {
+    if (!scope.secrets?.length) return sent(fetch, read(args), scope, options);
+    const complete = (host: string) => {
+      const { url, ...init } = read(withSecrets(args, host, scope, openSecret));
+      return { url, init: { ...withAgent(init), signal: scope.signal } };
+    };
+    return sent(fetch, read(args), scope, { ...options, complete });
+  };
   return [
     defineTool({
       name: "http_request",
@@ -73,9 +90,13 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
       sink: true,
       ways_out: { places: ["url"] },
       timeout_ms: EGRESS_LIMITS.toolMs,
-      async execute({ url, method, headers }, scope) {
-        const response = await sent(fetch, { url, method, headers: checkedHeaders(headers) }, scope);
-        return shownResponse(response);
+      async execute(args, scope) {
+        const read = ({ url, method, headers }: typeof args) => ({
+          url,
+          method,
+          headers: checkedHeaders(headers),
+        });
+        return shownResponse(await request(args, read, scope));
       },
     }),
     defineTool({
@@ -96,40 +117,39 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
       sink: true,
       ways_out: { places: ["url"] },
       timeout_ms: EGRESS_LIMITS.toolMs,
-      async execute({ url, method, headers, body }, scope) {
-        const checked = checkedHeaders(headers);
-        const isSet = (name: string) => Object.keys(checked).some((key) => key.toLowerCase() === name);
-        const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-        const own = {
-          ...defined({
-            "content-type":
-              text === undefined || isSet("content-type")
-                ? undefined
-                : typeof body === "string"
-                  ? "text/plain; charset=utf-8"
-                  : "application/json",
-          }),
-          // Services that know this header execute a repeated attempt once.
-          ...defined({
-            "idempotency-key": isSet("idempotency-key") ? undefined : scope.idempotencyKey,
-            "original-idempotency-key":
-              scope.originalKey === undefined || isSet("original-idempotency-key")
-                ? undefined
-                : scope.originalKey,
-          }),
-        };
-        const request = {
-          url,
-          method,
-          headers: { ...checked, ...own },
-          ...defined({ body: text }),
-        };
+      async execute(args, scope) {
         // Whoever agreed to this call agreed to this site.
-        const response = await sent(fetch, request, scope, { sameOrigin: true });
+        const response = await request(args, (one) => writeRequest(one, scope), scope, { sameOrigin: true });
         return shownResponse(response);
       },
     }),
   ];
+}
+
+function writeRequest(
+  { url, method, headers, body }: RequestArguments & { method: string; body?: Json | undefined },
+  scope: ToolScope,
+) {
+  const checked = checkedHeaders(headers);
+  const isSet = (name: string) => Object.keys(checked).some((key) => key.toLowerCase() === name);
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const own = {
+    ...defined({
+      "content-type":
+        text === undefined || isSet("content-type")
+          ? undefined
+          : typeof body === "string"
+            ? "text/plain; charset=utf-8"
+            : "application/json",
+    }),
+    // Services that know this header execute a repeated attempt once.
+    ...defined({
+      "idempotency-key": isSet("idempotency-key") ? undefined : scope.idempotencyKey,
+      "original-idempotency-key":
+        scope.originalKey === undefined || isSet("original-idempotency-key") ? undefined : scope.originalKey,
+    }),
+  };
+  return { url, method, headers: { ...checked, ...own }, ...defined({ body: text }) };
 }
 
 function browseUrl(fetch: PublicFetch): ToolInterface {
@@ -183,12 +203,13 @@ async function sent(
   options?: PublicFetchOptions,
 ): Promise<Answer> {
   try {
-    const headers = { "user-agent": USER_AGENT, ...init.headers };
-    return await fetch(url, { ...init, headers, signal: scope.signal }, options);
+    return await fetch(url, { ...withAgent(init), signal: scope.signal }, options);
   } catch (error) {
     throw toFailure(error, scope);
   }
 }
+
+const withAgent = (init: Request) => ({ ...init, headers: { "user-agent": USER_AGENT, ...init.headers } });
 
 const STATUS_OF: Readonly<Record<EgressError["code"], 400 | 403 | 413>> = {
   BAD_URL: 400,

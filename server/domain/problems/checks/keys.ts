@@ -1,6 +1,7 @@
 import { must } from "@/server/domain/base/must";
 import { possibleKeys } from "@/server/domain/graph/keys/data-flow";
 import { ruleOf } from "@/server/domain/graph/rule-of-node";
+import { VARS } from "@/server/domain/graph/run-input";
 import { getNodeKind, givenKeys, type WorkflowNode, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression/expression";
 import { templateReads } from "@/server/domain/text/template/template";
@@ -42,8 +43,8 @@ export function checkKeys(check: Check): void {
       kind: getNodeKind(node.node_type),
       written: new Set(writtenKeys(node)),
       isRead: reading.ofNode(id),
-      // The engine itself writes these two, after failures and at limits.
-      exists: (key) => here?.has(key) || key === "_error" || key === "_loop_limit",
+      // The engine itself writes these: after failures, at limits, and the variables.
+      exists: (key) => here?.has(key) || key === "_error" || key === "_loop_limit" || key === VARS,
       reads(key, place) {
         if (reader.exists(key) || reported.has(key)) return;
         reported.add(key);

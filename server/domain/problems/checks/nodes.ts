@@ -1,7 +1,6 @@
 import type { Guardrail } from "@/server/domain/agent/role";
 import { describeUnchecked, guardrailNote } from "@/server/domain/agent/unchecked";
 import { MAX_EXPRESSION_CHARS } from "@/server/domain/base/work-budget";
-import { keysIn } from "@/server/domain/graph/secrets";
 import { getNodeKind, settingsOf, writtenKeys } from "@/server/domain/nodes";
 import type { Misfit } from "@/server/domain/nodes/define";
 import { readSchema } from "@/server/domain/schema/schema";
@@ -13,18 +12,7 @@ import { formatCount, nameOf } from "../names";
 import { charsOf } from "../reading";
 import { checkCrew } from "./crews";
 import { checkRoles } from "./roles";
-
-/** API keys and passwords in the settings of a node. */
-function checkTypedKeys({ report, at, node, isRead }: NodeCheck): void {
-  if (!isRead) return;
-  const [first] = keysIn(node.config);
-  if (first)
-    report.advice(
-      "W_LOOKS_LIKE_A_SECRET",
-      { ...at, field: first.place },
-      "This looks like a key or password. It is stored in plain text with the workflow and its runs, and removed from exports. Use a tool whose provider or MCP server stores the key instead.",
-    );
-}
+import { checkSecrets, checkTypedKeys } from "./secrets";
 
 /** Expressions and templates with errors. */
 function checkTexts({ report, at, node, kind, edges, isRead }: NodeCheck): void {
@@ -153,6 +141,7 @@ function checkErrorHandling({ report, at, node, edges }: NodeCheck): void {
 const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
   checkTexts,
   checkTypedKeys,
+  checkSecrets,
   checkRules,
   checkRoles,
   checkCrew,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Sender } from "../started-by";
 
 /** Whom a person instructs: everybody in the run, everybody in a node, or one agent wherever it works. */
 export const InstructionTarget = z.union([
@@ -12,10 +13,9 @@ export type InstructionTarget = z.infer<typeof InstructionTarget>;
 export const LONGEST_INSTRUCTION = 20_000;
 
 /** What a person told a run's agents while it went on. It holds to the run's end. */
-export interface Instruction {
+export interface Instruction extends Sender {
   target: InstructionTarget;
   text: string;
-  by: string;
   /** Counted from 1. */
   number: number;
   at: number;

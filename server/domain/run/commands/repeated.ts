@@ -3,6 +3,7 @@ import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { asJson, asStored } from "@/server/domain/base/json";
 import type { RunEvent } from "../events";
 import type { KeptCommand } from "../events/control-events";
+import { Untrusted } from "../started-by";
 import { RunCommand } from "./command";
 import { PlanEdit } from "./plan-edit";
 
@@ -25,6 +26,7 @@ export const RepeatedCommand = z.strictObject({
   /** The run was paused then. */
   while_paused: z.literal(true).exactOptional(),
   by: z.string().max(200),
+  untrusted: Untrusted,
   command: ControlCommand,
 });
 export type RepeatedCommand = z.infer<typeof RepeatedCommand>;
@@ -121,7 +123,7 @@ export function notRepeated(events: readonly RunEvent[]): string[] {
     ...(patches.state ? ["state edits made at the fork"] : []),
     ...(patches.messages ? ["message edits made at the fork"] : []),
     ...(patches.plan ? ["plan edits made at the fork"] : []),
-    ...(graph === "latest" ? ["the change to another workflow version at the fork"] : []),
+    ...(graph !== "original" ? ["the change to another workflow version at the fork"] : []),
   ]);
   return [...new Set(changed)];
 }

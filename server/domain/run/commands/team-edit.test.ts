@@ -29,7 +29,7 @@ describe("the member after a team edit", () => {
       }),
       tools: ["read"],
     });
-    const then = fold(...running, ...memberChanged(s, set, "ann"));
+    const then = fold(...running, ...memberChanged(s, set, { by: "ann" }));
     expect(after(change("ann", { role_name: "Writer" }), then)).toEqual(full);
     const bare = after(change("ann", { llm_config: null, backstory: "", tools: null }), then);
     expect(Object.keys(bare ?? {})).toEqual(["agent"]);
@@ -46,7 +46,7 @@ describe("the member after a team edit", () => {
   test("a member change is recorded with everything that the run needs", () => {
     const model_windows = { "p/m": 9000 };
     const command = { ...add("Judge", { tools: ["read"] }), role: judge, context_windows: model_windows };
-    expect(memberChanged(s, command, "ann")).toEqual([
+    expect(memberChanged(s, command, { by: "ann" })).toEqual([
       {
         type: "member_changed",
         node_id: "crew",
@@ -63,11 +63,11 @@ describe("the member after a team edit", () => {
       },
     ]);
     const idle = fold(...begin.slice(0, 1));
-    expect(memberChanged(idle, { ...remove("bob"), role: writer }, "eve")).toEqual([
+    expect(memberChanged(idle, { ...remove("bob"), role: writer }, { by: "eve" })).toEqual([
       { type: "member_changed", node_id: "crew", payload: { agent_id: "bob", action: "removed", by: "eve" } },
     ]);
-    expect(memberChanged(s, change("eve", { backstory: "x" }), "ann")).toEqual([]);
-    const [event] = memberChanged(s, { ...change("bob", { backstory: "x" }), role: writer }, "ann");
+    expect(memberChanged(s, change("eve", { backstory: "x" }), { by: "ann" })).toEqual([]);
+    const [event] = memberChanged(s, { ...change("bob", { backstory: "x" }), role: writer }, { by: "ann" });
     expect(event?.payload).toEqual({
       agent_id: "bob",
       action: "changed",

@@ -8,6 +8,7 @@ import { type ChangedMember, teamNow } from "@/server/domain/crew/team-now";
 import { isCrewNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { NewEvent } from "../events";
+import type { Sender } from "../started-by";
 import type { RunState } from "../state";
 
 const MOST_TOOLS = 200;
@@ -148,7 +149,7 @@ export function widening(s: RunState, command: TeamCommand): string | null {
 }
 
 /** The change as the log has it. Only for a command that fits. */
-export function memberChanged(s: RunState, command: TeamCommand, by: string): NewEvent[] {
+export function memberChanged(s: RunState, command: TeamCommand, sender: Sender): NewEvent[] {
   const after = memberAfter(s, command);
   if (after === undefined) return [];
   const { node_id, edit, role, context_windows } = command;
@@ -161,7 +162,7 @@ export function memberChanged(s: RunState, command: TeamCommand, by: string): Ne
       ? { agent: after.agent, ...defined({ tools: after.tools ? [...after.tools] : undefined }) }
       : {}),
     ...defined({ role: isNew ? role : undefined, context_windows }),
-    by,
+    ...sender,
   };
   const activation_id = s.nodes[node_id]?.activation;
   return [

@@ -1,5 +1,6 @@
 import type { FinalStatus, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ForeignText } from "../foreign-text";
 
@@ -10,14 +11,18 @@ export interface ProviderSummary {
   simulated: boolean;
 }
 
-/** A workflow that a node runs, in the version saved when the run was created. */
+/** A workflow that a node runs: the version that was in use when the run was created. */
 export interface CalledWorkflow {
   name: string;
+  /** Absent for a draft: nothing was published. */
+  version?: number;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
   provider_summary: ProviderSummary | null;
   context_windows?: Record<string, number>;
   foreign?: ForeignText | undefined;
+  /** Its variables over those of the installation. */
+  variables?: JsonObject;
 }
 
 /** The node of another run that started a run. */

@@ -1,6 +1,7 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint/breakpoint";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { InstructionTarget } from "../commands/instructions";
+import type { Sender } from "../started-by";
 
 /** How far a step goes: to the next node, or to the next turn of an agent where that comes first. */
 export type StepGranularity = "node" | "turn";
@@ -35,7 +36,7 @@ export interface ControlEvents {
   /** The run's breakpoints from here on, all of them. */
   breakpoints_set: { breakpoints: Breakpoint[]; by: string };
   /** A person changed values of the state. `words`: what they wrote themselves. */
-  state_edited: { set: JsonObject; remove: string[]; words: string[]; by: string };
+  state_edited: { set: JsonObject; remove: string[]; words: string[] } & Sender;
   /** A node that failed is tried again, by its next attempt. `along`: another one's failure had stopped it. */
   node_retried: { by: string; along?: true };
   /**
@@ -51,19 +52,18 @@ export interface ControlEvents {
   /** The agent that a person chose goes on. */
   next_agent_taken: { agent_id: string };
   /** Somebody sent a signal: every node that waits for its name goes on; where none does, the first that comes to it. */
-  signal_received: { name: string; data: Json; by: string };
+  signal_received: { name: string; data: Json } & Sender;
   /** A signal that had been sent before is taken. */
   signal_taken: { name: string };
   /** A person told agents something, which holds to the run's end; each reads it before its next call of a model. */
-  instruction_injected: { target: InstructionTarget; text: string; by: string };
+  instruction_injected: { target: InstructionTarget; text: string } & Sender;
   /** An activation is not carried out, or not any further: it has the output that a person gives. */
-  node_skipped_by: { output: JsonObject; labels?: string[]; by: string };
+  node_skipped_by: { output: JsonObject; labels?: string[] } & Sender;
 }
 
 /** A command to the run that another one repeats, with its place, as it is kept; `RepeatedCommand` of `repeated.ts` reads it. */
-export interface KeptCommand {
+export interface KeptCommand extends Sender {
   after: string[];
   while_paused?: true;
-  by: string;
   command: JsonObject;
 }

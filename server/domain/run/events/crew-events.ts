@@ -3,6 +3,7 @@ import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
+import type { Sender } from "../started-by";
 
 /** Agents that work together. */
 export interface CrewEvents {
@@ -66,7 +67,7 @@ export interface CrewEvents {
    * A person changed who works in the node's crew, and how, from here to the run's end. `agent`: the member as it is now;
    * absent: it was taken out. `tools`: of its role's tools, only these.
    */
-  member_changed: {
+  member_changed: Sender & {
     agent_id: string;
     action: "added" | "removed" | "changed";
     agent?: AgentConfig;
@@ -75,7 +76,6 @@ export interface CrewEvents {
     role?: RoleDefinition;
     /** How much its model reads, in tokens, by choiceKey. */
     context_windows?: Record<string, number>;
-    by: string;
   };
   proposal_created: {
     proposal_id: string;
@@ -111,9 +111,8 @@ export interface CrewEvents {
 export interface PlanEvents {
   plan_created: { plan: ExecutionPlan; by: string };
   /** The plan was changed on the way. `version` is the new one. */
-  plan_changed: {
+  plan_changed: Sender & {
     version: number;
-    by: string;
     added?: Task[];
     /** Fields that changed, by task. */
     changed?: Record<string, Partial<Task>>;

@@ -15,6 +15,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "../commands/pins";
 import type { ForeignText } from "../foreign-text";
 import type { ForkGraph, ForkOrigin, ForkPatches } from "../fork/lineage";
+import type { Sender, StartedBy } from "../started-by";
 import type { AgentEvents, ModelCallEvents } from "./agent-events";
 import type { CalledWorkflow, ChildEvents, ParentRun, ProviderSummary } from "./child-events";
 import type { ControlEvents, KeptCommand } from "./control-events";
@@ -27,6 +28,20 @@ export type { ChatMessage } from "./chat-message";
 export type { PeopleRules, QuestionKind } from "./people-events";
 export type { UnvouchedPlace } from "./tool-events";
 
+/** How a run was started; `StartedBy` says by whom. */
+export type RunTrigger =
+  | "editor"
+  | "api"
+  | "cli"
+  | "test"
+  | "workflow"
+  | "webhook"
+  | "schedule"
+  | "form"
+  | "event"
+  | "chat"
+  | "mcp";
+
 /** The run as a whole. */
 export interface RunEvents {
   /** Creates the state. The graph and the roles are copies: later edits never change a run. */
@@ -37,7 +52,13 @@ export interface RunEvents {
     workflow_name: string;
     input: JsonObject;
     config: RunConfig;
-    trigger: "editor" | "api" | "cli" | "test" | "workflow";
+    trigger: RunTrigger;
+    /** Who or what started it; absent in older runs, whose whole input counts as a person's own words. */
+    origin?: StartedBy;
+    /** The published version that it runs; absent where it runs the draft. */
+    workflow_version?: number;
+    /** Variables of the installation and the workflow, as they were at the start; in its state as `vars`. */
+    variables?: JsonObject;
     provider_summary: ProviderSummary | null;
     /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */
     context_windows?: Record<string, number>;
@@ -73,13 +94,12 @@ export interface RunEvents {
    * From here on the run goes its own way. What was spent before counts as inherited; `patches` and the drawing that
    * `run_created` names hold from now on.
    */
-  run_forked: {
+  run_forked: Sender & {
     from_run: string;
     /** The last event that both runs have. */
     from_seq: number;
     patches: ForkPatches;
     graph: ForkGraph;
-    by: string;
     /** How many of the commands that its original was to repeat had been repeated by then; absent where none was left. */
     repeated?: number;
   };

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { QuestionParts } from "@/server/domain/tool/person-question";
 import type { RiskLevel, ToolQuestion } from "@/server/domain/tool/tool";
+import type { Sender } from "../started-by";
 import type { UnvouchedPlace } from "./tool-events";
 
 /** How people are asked. */
@@ -71,7 +72,7 @@ export interface PersonEvents {
   interaction_escalated: { interaction_id: string; level: number; to: string; expires_at?: number };
   /** The person has longer: the server slept or was down while the question was open. */
   interaction_extended: { interaction_id: string; expires_at: number };
-  interaction_answered: {
+  interaction_answered: Sender & {
     interaction_id: string;
     /** cancel: of a `question`, left open without a yes or a no. chosen: an option. given: a form was filled in. */
     answer: "approve" | "approve_always" | "reject" | "cancel" | "chosen" | "given" | "expired";
@@ -84,6 +85,5 @@ export interface PersonEvents {
     /** Where some of several calls were agreed to: their places in `calls`, from 0. */
     calls?: number[];
     message?: string;
-    by: string;
   };
 }

@@ -6,6 +6,7 @@ import {
   withForkSettings,
 } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { defined } from "@/server/domain/base/defined";
 import { forkedChildId } from "../child-id";
 import type { RunEvents } from "../events";
 import { holding } from "../reducer/control";
@@ -40,6 +41,8 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
     if (foreign) s.run = { ...s.run, foreign: { ...foreign, texts } };
     s.roles = [...latest.roles, ...broughtRoles(s, latest.roles)];
     if (latest.workflows) s.run = { ...s.run, workflows: latest.workflows };
+    const { workflow_version: _left, ...run } = s.run;
+    s.run = { ...run, ...defined({ workflow_version: latest.workflow_version }) };
   }
   if (config) setSettings(s, config);
   if (patches.state) editState(s, patches.state, forkWriter(by));

@@ -6,6 +6,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { PlanEdit } from "../commands/plan-edit";
 import type { CalledWorkflow } from "../events/child-events";
 import type { ForeignText } from "../foreign-text";
+import type { Sender } from "../started-by";
 
 /** Values of the state that a person sets or takes away. */
 export const StatePatch = z.strictObject({
@@ -33,8 +34,8 @@ export const ForkPatches = z.strictObject({
 });
 export type ForkPatches = z.infer<typeof ForkPatches>;
 
-/** The workflow version that a fork continues with: the one its original ran, or the current one. */
-export const ForkGraph = z.enum(["original", "latest"]);
+/** The workflow version that a fork continues with: the one its original ran, the draft, or the published one. */
+export const ForkGraph = z.enum(["original", "latest", "published"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
 /** What a replay does where it is asked what was never recorded: it ends there, or asks a person before it calls. */
@@ -42,7 +43,7 @@ export const ReplayMode = z.enum(["strict", "lenient"]);
 export type ReplayMode = z.infer<typeof ReplayMode>;
 
 /** Where a run comes from that begins as another one went. */
-export interface ForkOrigin {
+export interface ForkOrigin extends Sender {
   from_run: string;
   /** The first of the lineage. */
   root_run: string;
@@ -52,7 +53,6 @@ export interface ForkOrigin {
   at_seq: number;
   /** When the fork was made, Unix time in milliseconds. */
   at: number;
-  by: string;
   graph: ForkGraph;
   patches: ForkPatches;
   /** Where it stops and how far it goes from there on, as far as that is another than the original's. */
@@ -65,6 +65,8 @@ export interface ForkOrigin {
     roles: RoleDefinition[];
     foreign?: ForeignText | undefined;
     workflows?: Record<string, CalledWorkflow> | undefined;
+    /** Absent for a draft. */
+    workflow_version?: number | undefined;
   };
   /** Calls that only read and failed are made again. */
   retries?: true;

@@ -24,7 +24,7 @@ export const control: Handlers<keyof ControlEvents> = {
   breakpoints_set(s, { payload: { breakpoints } }) {
     s.run = { ...s.run, breakpoints };
   },
-  state_edited(s, { payload: { set, remove, words } }) {
+  state_edited(s, { payload: { set, remove, words, untrusted } }) {
     for (const key of remove) {
       for (const record of [s.state, s.versions, s.writer, s.merged]) delete record[key];
     }
@@ -32,7 +32,7 @@ export const control: Handlers<keyof ControlEvents> = {
       delete s.merged[key];
       writeValue(s, key, "person", { before: null, make: () => must(set, key) });
     }
-    s.told = [...s.told, ...words];
+    if (!untrusted) s.told = [...s.told, ...words];
   },
   node_retried(s, event) {
     const id = must(event, "activation_id");
@@ -72,7 +72,7 @@ export const control: Handlers<keyof ControlEvents> = {
   instruction_injected(s, { payload, ts }) {
     const number = s.instructions.length + 1;
     s.instructions = [...s.instructions, { ...payload, number, at: ts, read_by: [] }];
-    s.told = [...s.told, payload.text];
+    if (!payload.untrusted) s.told = [...s.told, payload.text];
   },
   node_skipped_by(s, event) {
     const id = must(event, "activation_id");

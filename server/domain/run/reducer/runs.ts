@@ -2,6 +2,7 @@ import { defined } from "@/server/domain/base/defined";
 import { endActivation } from "../endings";
 import type { RunEvents } from "../events";
 import { run_forked } from "../fork/forked";
+import { isTaintedBy } from "../started-by";
 import type { RunState } from "../state";
 import { holding } from "./control";
 import { type Handlers, noChange } from "./handlers";
@@ -32,12 +33,18 @@ export const runs: Handlers<keyof RunEvents> = {
         prompt_seed: payload.prompt_seed || undefined,
         parent: payload.parent,
         workflows: payload.workflows,
+        origin: payload.origin,
+        workflow_version: payload.workflow_version,
+        variables: payload.variables,
       }),
       config: payload.config,
       created_at: ts,
       ...holding(payload),
     };
-    if (payload.parent) s.taint_sources = payload.parent.taint_sources;
+    const { origin, parent } = payload;
+    if (parent) s.taint_sources = parent.taint_sources;
+    if (origin && isTaintedBy(origin, payload.input))
+      s.taint_sources = [...new Set([...s.taint_sources, origin.kind])];
   },
   run_started(s, { ts }) {
     s.run = { ...s.run, status: "running", started_at: ts };

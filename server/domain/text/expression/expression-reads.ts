@@ -8,7 +8,7 @@ import type { Type } from "./expression-values";
 
 const VARIABLES = ["state", "input", "nodes", "run"] as const;
 /** Variables whose keys are known while a workflow is edited. */
-const READ_FROM = [...VARIABLES, "output"] as const;
+const READ_FROM = [...VARIABLES, "output", "vars"] as const;
 
 const NAMES: readonly (readonly [string, Type])[] = [
   ...VARIABLES.map((name) => [name, "map"] as const),
@@ -16,6 +16,7 @@ const NAMES: readonly (readonly [string, Type])[] = [
   ["item", "dyn"],
   ["now", "timestamp"],
   ["index", "int"],
+  ["vars", "dyn"],
 ];
 /** The slot and the type of each name. */
 export const names = {

@@ -18,7 +18,7 @@ import { EvaluationError, type Type } from "./expression-values";
  * expression that would take too long ends in the same error on every machine and in every replay.
  */
 
-/** What an expression may read. */
+/** What an expression may read. `vars` stands for `state.vars`. */
 export interface ExpressionScope {
   state: Readonly<Record<string, Json>>;
   input?: Readonly<Record<string, Json>>;
@@ -127,6 +127,7 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
       scope.item ?? null,
       scope.now === undefined ? undefined : new Date(scope.now),
       scope.index === undefined ? undefined : BigInt(scope.index),
+      scope.state.vars ?? {},
     ],
     at: root,
   };

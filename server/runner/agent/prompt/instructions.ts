@@ -21,8 +21,9 @@ function unheard(agent: Agent): Instruction[] {
 /** Whether people have instructed an agent since it last heard of them. */
 export const isInstructed = (agent: Agent): boolean => unheard(agent).length > 0;
 
-/** Tells an agent what people have instructed meanwhile; what its conversation brought along it has heard. */
+/** Tells an agent what people have instructed meanwhile, and taints it with what others sent; what its conversation brought along it has heard. */
 export function hearInstructions(agent: Agent): void {
+  for (const sender of agent.run.s.untrusted_senders) agent.taint(sender);
   for (const instruction of unheard(agent)) {
     const content = instructionText(instruction, agent.fences);
     if (agent.messages.some((message) => message.role === "user" && message.content === content)) continue;

@@ -224,7 +224,7 @@ describe("plan edits in a running crew", () => {
     await crew.host.settled(crew.id);
     const edit = { kind: "add", task: { description: "do more", assigned_agent: "coder" } };
     const at = { activation_id: "crew#1", edit };
-    expect(planEdited(crew.state(), at, "ann")).toEqual({
+    expect(planEdited(crew.state(), at, { by: "ann" })).toEqual({
       event: {
         type: "warning",
         node_id: "crew",
@@ -239,7 +239,7 @@ describe("plan edits in a running crew", () => {
     // Of what is no change, or is about no crew, nothing follows.
     expect(
       [{ ...at, edit: { kind: "burn" } }, { ...at, activation_id: "other#1" }, { edit }].map((command) =>
-        planEdited(crew.state(), command, "ann"),
+        planEdited(crew.state(), command, { by: "ann" }),
       ),
     ).toEqual([null, null, null]);
   });

@@ -20,7 +20,7 @@ export type RunWord =
 
 /** A file of the tests, as text. */
 export const fixture = (name: string) =>
-  readFileSync(path.join(import.meta.dirname, "fixtures", name), "utf8");
+  readFileSync(path.join(import.meta.dirname, "../fixtures", name), "utf8");
 
 /** A request to the HTTP API of the worker's server, to set up data; throws if it is refused. */
 export async function api<T>(

@@ -1,0 +1,55 @@
+"use client";
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { useInvalidate, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { toast } from "@/components/ui/toasts";
+
+const KINDS = {
+  webhook: "The webhook",
+  schedule: "The schedule",
+  form: "The form",
+  workflow: "The trigger after another workflow",
+} as const;
+
+/** Triggers that disabled themselves. No run asks about them, but someone has to look. */
+export function DisabledTriggers() {
+  const trpc = useTrpc();
+  const invalidate = useInvalidate("triggers");
+  const disabled = useQuery(trpc.triggers.disabled.queryOptions()).data ?? [];
+  const enable = useMutation(
+    trpc.triggers.save.mutationOptions({
+      onSuccess: () => toast("Enabled the trigger"),
+      onSettled: () => void invalidate(),
+    }),
+  );
+  if (disabled.length === 0) return null;
+  return (
+    <ul
+      aria-label="Disabled triggers"
+      className="mb-3 divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+    >
+      {disabled.map(({ id, kind, workflow_id, workflow_name, disabled_reason }) => (
+        <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-2 p-3 text-[13px]">
+          <span className="min-w-0 grow">
+            {KINDS[kind]} of{" "}
+            <Link
+              href={`/workflows/${workflow_id}`}
+              className="font-medium text-accent hover:text-accent-hover"
+            >
+              {workflow_name}
+            </Link>{" "}
+            is off: {disabled_reason}
+          </span>
+          <Button
+            onClick={() => enable.mutate({ trigger_id: id, enabled: true })}
+            disabled={enable.isPending}
+          >
+            Enable trigger
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}

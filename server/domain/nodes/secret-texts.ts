@@ -1,0 +1,112 @@
+import { isObject } from "@/server/domain/base/guards";
+import type { Json } from "@/server/domain/base/values";
+import { type SecretUse, secretBehind, splitAtSecrets, standIn } from "@/server/domain/tool/secret";
+import { type NodeContext, NodeFailure } from "./define";
+
+// Secrets in the settings of nodes. A reference counts only where a person wrote it: values are put into the text between
+// references, and a value that spells the stand-in of a secret beside a real one ends the attempt.
+
+interface Written<T> {
+  value: T;
+  /** Their places are relative to the value. */
+  uses: SecretUse[];
+}
+
+/** The names in a text, and the text with stand-ins in place of its references. */
+type ReadText = (text: string) => { text: string; names: string[] };
+
+/** A text of the settings, rendered between its references to secrets. Throws NodeFailure. */
+export function renderWritten(text: string, ctx: Pick<NodeContext, "render">): Written<string> {
+  const { parts, found, names } = rendered(text, ctx);
+  refuseForged(parts, names);
+  return {
+    value: joined(
+      parts,
+      found.map(({ name }) => standIn(name)),
+    ),
+    uses: usesAt([], names),
+  };
+}
+
+/** The body of a request: JSON where the text is JSON, else the text. Throws NodeFailure. */
+export function renderBody(
+  text: string,
+  ctx: Pick<NodeContext, "render">,
+  parse: (text: string) => Json,
+): Written<Json> {
+  const { parts, found, names } = rendered(text, ctx);
+  const body = parse(
+    joined(
+      parts,
+      found.map(({ name, escape }) => standIn(name).replaceAll('"', `${escape}"`)),
+    ),
+  );
+  if (names.length === 0) return { value: body, uses: [] };
+  // JSON can spell a stand-in in many ways, so what values brought in is looked at once it is read.
+  const without = joined(
+    parts,
+    found.map(({ escape }) => (escape === "" ? "null" : "")),
+  );
+  refuseForged([...parts, parse(without)], names);
+  return withStandIns(body, (one) => ({
+    text: one,
+    names: names.filter((name) => one.includes(standIn(name))),
+  }));
+}
+
+/** A value of the settings as it was written, with stand-ins in place of references to secrets. */
+export const writtenValue = (value: Json): Written<Json> =>
+  withStandIns(value, (text) => {
+    const { between, found } = splitAtSecrets(text);
+    return {
+      text: joined(
+        between,
+        found.map(({ name }) => standIn(name)),
+      ),
+      names: namesOf(found),
+    };
+  });
+
+function rendered(text: string, ctx: Pick<NodeContext, "render">) {
+  const { between, found } = splitAtSecrets(text);
+  return { parts: between.map((part) => ctx.render(part)), found, names: namesOf(found) };
+}
+
+const namesOf = (found: readonly { name: string }[]): string[] => [...new Set(found.map(({ name }) => name))];
+
+const usesAt = (at: string[], names: string[]): SecretUse[] => (names.length > 0 ? [{ at, names }] : []);
+
+const joined = (parts: readonly string[], between: readonly string[]): string =>
+  parts.map((part, at) => part + (between[at] ?? "")).join("");
+
+function withStandIns(whole: Json, read: ReadText): Written<Json> {
+  const uses: SecretUse[] = [];
+  const walk = (value: Json, at: string[]): Json => {
+    const name = secretBehind(value);
+    const written = name !== null && read(standIn(name)).names.length > 0 ? standIn(name) : value;
+    if (typeof written === "string") {
+      const { text, names } = read(written);
+      uses.push(...usesAt(at, names));
+      return text;
+    }
+    if (Array.isArray(value)) return value.map((one, nth) => walk(one, [...at, String(nth)]));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [key, walk(one ?? null, [...at, key])]),
+    );
+  };
+  return { value: walk(whole, []), uses };
+}
+
+/** Throws NodeFailure where a value spells the stand-in of a secret that is used beside it. */
+function refuseForged(values: readonly Json[], names: readonly string[]): void {
+  const text = JSON.stringify(values);
+  const forged = names.find((name) =>
+    [standIn(name), standIn(name).replaceAll('"', '\\"')].some((spelled) => text.includes(spelled)),
+  );
+  if (forged !== undefined)
+    throw new NodeFailure(
+      "CONFIG",
+      `A value that this node fills in names the secret ${forged}. Only a node's own settings can use secrets, so nothing was sent.`,
+    );
+}

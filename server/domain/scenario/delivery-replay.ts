@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { FinalStatus } from "@/server/domain/agent/outcome";
+import { Json } from "@/server/domain/base/values";
+import { Spending } from "./report";
+
+/** How many deliveries one replay can cover. */
+export const MOST_DELIVERIES = 50;
+
+/** What a run came to. */
+export const DeliveryOutcome = z.object({
+  final_status: FinalStatus.nullable(),
+  output: Json,
+  error: z.string().nullable(),
+  /** Node ids in the order of their starts. */
+  path: z.array(z.string()),
+  tokens: z.int(),
+  /** US dollars; null: unknown. */
+  cost_usd: z.number().nullable(),
+  /** The offline demo model answered. */
+  simulated: z.boolean(),
+});
+export type DeliveryOutcome = z.infer<typeof DeliveryOutcome>;
+
+/**
+ * same: status and output are equal. different: they are not. unanswered: the draft makes a call that was not recorded.
+ * not_run: it could not be replayed.
+ */
+export const DeliveryStatus = z.enum(["same", "different", "unanswered", "not_run"]);
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
+
+export const DeliveryComparison = z.object({
+  /** The key of the fire. */
+  key: z.string(),
+  /** Milliseconds since 1970. */
+  at: z.int(),
+  run_id: z.string(),
+  status: DeliveryStatus,
+  /** Why, a sentence; empty if the outcomes say it. */
+  sentence: z.string(),
+  recorded: DeliveryOutcome,
+  /** Null unless the draft came to an end. */
+  draft: DeliveryOutcome.nullable(),
+});
+export type DeliveryComparison = z.infer<typeof DeliveryComparison>;
+
+export const DeliveryReplay = z.object({
+  deliveries: z.array(DeliveryComparison),
+  /** US dollars that the runs of the unanswered deliveries cost when recorded; null: unknown. */
+  estimate_usd: z.number().nullable(),
+  /** Absent: no real model was asked. */
+  spending: Spending.optional(),
+});
+export type DeliveryReplay = z.infer<typeof DeliveryReplay>;

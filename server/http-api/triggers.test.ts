@@ -1,0 +1,241 @@
+import { expect, test, vi } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+import { type Api, newApi } from "./testing";
+import { serveHook } from "./webhooks";
+
+const HOST = "127.0.0.1:3000";
+const inputs = (...keys: string[]) => ({ start: { output_keys: keys } });
+const OK = draw("start > w > end");
+const FAILS = draw("start > a > end", { a: { config: { set: { a: "state.missing" } } } });
+
+const addTrigger = async (api: Api, workflow: string, body: JsonObject) =>
+  api.ask("POST", `/workflows/${workflow}/triggers`, body);
+
+/** A delivery with an ID to the webhook with this key. */
+const deliver = (api: Api, key: string, id: string) =>
+  serveHook(
+    new Request(`http://${HOST}/hooks/${key}`, {
+      method: "POST",
+      headers: {
+        ...{ host: HOST, "content-type": "application/json", "webhook-id": id },
+        ...{ "x-forwarded-for": key, "content-length": "2" },
+      },
+      body: "{}",
+    }),
+    key,
+    () => api,
+  );
+
+const runsOf = (api: Api, workflow_id: string) => api.runs.list({ workflow_id, limit: 200 });
+const hasEnded = (api: Api, workflow: string, count: number) =>
+  vi.waitFor(() => {
+    const runs = runsOf(api, workflow);
+    expect(runs.filter(({ status }) => status === "finished")).toHaveLength(count);
+    return runs;
+  });
+
+/** What the next process finds if this one is killed. */
+async function afterKill(api: Api): Promise<Api> {
+  api.triggers.stop();
+  await api.host.drain(0);
+  const next = newApi(undefined, undefined, api.db);
+  next.host.recover();
+  next.triggers.start();
+  return next;
+}
+
+test("the end of a run starts a run of another workflow with its output as input", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const first = api.workflows.create({ name: "First", graph: draw("start > a > end") });
+  const second = api.workflows.create({ name: "Second", graph: draw("start > w > end", inputs("a")) });
+  await addTrigger(api, second, { kind: "workflow", config: { workflow_id: first } });
+  await api.ask("POST", `/workflows/${first}/runs`, {});
+  const [run] = await hasEnded(api, second, 1);
+  const state = api.runs.state(run!.id)!;
+  expect(run).toMatchObject({ trigger: "event" });
+  expect(state.input).toEqual({ a: "a" });
+  expect(state.run.origin).toMatchObject({ kind: "event", depth: 1 });
+});
+
+test("failed runs start a workflow that waits for failures, with the error; runs of single nodes don't", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const first = api.workflows.create({ name: "First", graph: FAILS });
+  const second = api.workflows.create({ name: "Second", graph: draw("start > w > end", inputs("why")) });
+  const input = { why: "status + ': ' + error" };
+  await addTrigger(api, second, {
+    kind: "workflow",
+    config: { workflow_id: first, on: ["failed", "completed"], input },
+  });
+  await api.ask("POST", `/workflows/${first}/nodes/a/runs`, { state: { missing: 1 } });
+  await api.ask("POST", `/workflows/${first}/runs`, {});
+  await hasEnded(api, first, 2);
+  const runs = await hasEnded(api, second, 1);
+  expect(api.runs.state(runs[0]!.id)!.input.why).toMatch(/^failed: .*missing/);
+});
+
+test("runs that ended while no one watched start their followers after a restart, once", async () => {
+  const api = newApi();
+  const first = api.workflows.create({ name: "First", graph: OK });
+  const second = api.workflows.create({ name: "Second", graph: OK });
+  await addTrigger(api, second, { kind: "workflow", config: { workflow_id: first } });
+  for (let k = 0; k < 3; k++) await api.ask("POST", `/workflows/${first}/runs`, {});
+  await hasEnded(api, first, 3);
+  expect(runsOf(api, second)).toEqual([]);
+  const next = await afterKill(api);
+  await hasEnded(next, second, 3);
+  const again = await afterKill(next);
+  await again.ask("POST", `/workflows/${first}/runs`, {});
+  await hasEnded(again, second, 4);
+});
+
+test("a trigger that would let a workflow start itself is refused", async () => {
+  const api = newApi();
+  const [a, b, c] = ["A", "B", "C"].map((name) => api.workflows.create({ name, graph: OK }));
+  const after = (workflow: string, other: string) =>
+    addTrigger(api, workflow, { kind: "workflow", config: { workflow_id: other } });
+  expect((await after(a!, a!)).body.error.code).toBe("trigger_loop");
+  expect((await after(b!, a!)).status).toBe(201);
+  expect((await after(c!, b!)).status).toBe(201);
+  expect(await after(a!, c!)).toMatchObject({ status: 422, body: { error: { code: "trigger_loop" } } });
+  expect((await after(a!, "none")).status).toBe(404);
+});
+
+test("five ended runs lead to one another at most", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const ids = Array.from({ length: 8 }, (_, k) => api.workflows.create({ name: `${k}`, graph: OK }));
+  const last: string[] = [];
+  for (const [k, id] of ids.entries())
+    if (k > 0)
+      last.push(
+        (await addTrigger(api, id, { kind: "workflow", config: { workflow_id: ids[k - 1]! } })).body.id,
+      );
+  await api.ask("POST", `/workflows/${ids[0]}/runs`, {});
+  await hasEnded(api, ids[5]!, 1);
+  await vi.waitFor(async () =>
+    expect((await api.ask("GET", `/triggers/${last[5]}/fires`)).body.fires).toMatchObject([
+      { status: "skipped", run_id: null },
+    ]),
+  );
+  expect(runsOf(api, ids[6]!)).toEqual([]);
+});
+
+test("a trigger disables itself after ten failures in a row and is reported until it is enabled", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const workflow = api.workflows.create({ name: "Fails", graph: FAILS });
+  const { body } = await addTrigger(api, workflow, { kind: "webhook" });
+  for (let k = 0; k < 9; k++) await deliver(api, body.key, `${k}`);
+  await hasEnded(api, workflow, 9);
+  expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toEqual([]);
+  await deliver(api, body.key, "9");
+  await vi.waitFor(async () =>
+    expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toMatchObject([
+      { id: body.id, enabled: false, failures: 10, workflow_name: "Fails" },
+    ]),
+  );
+  expect((await deliver(api, body.key, "10")).status).toBe(404);
+  await api.ask("PUT", `/triggers/${body.id}`, { enabled: true });
+  expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toEqual([]);
+  expect((await deliver(api, body.key, "11")).status).toBe(202);
+});
+
+test("a completed run ends a row of failures, and a test of the trigger doesn't count", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const workflow = api.workflows.create({ name: "Mixed", graph: FAILS });
+  const { body } = await addTrigger(api, workflow, { kind: "webhook" });
+  const failures = async () =>
+    (await api.ask("GET", `/workflows/${workflow}/triggers`)).body.triggers[0].failures;
+  for (let k = 0; k < 3; k++) await deliver(api, body.key, `${k}`);
+  await vi.waitFor(async () => expect(await failures()).toBe(3));
+  const tested = await api.ask("POST", `/triggers/${body.id}/test`, {});
+  expect(tested.status).toBe(202);
+  expect(api.runs.find(tested.body.run_id)).toMatchObject({ trigger: "test", trigger_id: null });
+  await hasEnded(api, workflow, 4);
+  api.workflows.save({ id: workflow, revision: 1, graph: OK });
+  await deliver(api, body.key, "good");
+  await vi.waitFor(async () => expect(await failures()).toBe(0));
+});
+
+test("a program can't mark inputs as trusted or change a trigger that has some", async () => {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "W", graph: OK });
+  const config = { trusted_keys: ["a"] };
+  expect((await addTrigger(api, workflow, { kind: "webhook", config })).status).toBe(403);
+  const trigger = api.triggerStore.create(
+    workflow,
+    { kind: "webhook", config: { signature: "none", respond: "accepted", tolerance_s: 300, ...config } },
+    { by: "session:s", enabled: true },
+  );
+  const changed = { ...config, input: { a: "body.b" } };
+  expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: changed })).status).toBe(403);
+  expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: {} })).status).toBe(200);
+});
+
+test("invalid settings are refused with the place of the error", async () => {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "W", graph: OK });
+  const refused = async (body: JsonObject) => (await addTrigger(api, workflow, body)).body.error.message;
+  expect(await refused({ kind: "webhook", config: { input: { a: "body." } } })).toContain("config.input.a");
+  expect(await refused({ kind: "webhook", config: { respnd: "result" } })).toContain("respnd");
+  expect(await refused({ kind: "webhook", secrets: ["x".repeat(40)] })).toContain("signature");
+  expect(
+    await refused({ kind: "webhook", config: { signature: "standard" }, secrets: ["whsec_!"] }),
+  ).toContain("base64");
+  expect(await refused({ kind: "form", config: { frame_ancestors: ["https://a.example; x"] } })).toContain(
+    "frame_ancestors",
+  );
+});
+
+/** A deterministic sequence of numbers from 0 to 1. */
+function random(seed: number) {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+test.each([1, 2, 3, 4, 5])(
+  "whatever is delivered twice, and wherever the server is killed, each delivery has one run: sequence %i",
+  { timeout: 60_000 },
+  async (seed) => {
+    // The server logs the errors that stand for a kill.
+    vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const next = random(seed);
+    let api = newApi();
+    api.triggers.start();
+    const workflow = api.workflows.create({ name: "W", graph: OK });
+    const { body } = await addTrigger(api, workflow, { kind: "webhook" });
+    const delivered = new Set<string>();
+    for (let step = 0; step < 60; step++) {
+      const id = `id_${Math.floor(next() * 25)}`;
+      const what = next();
+      // The server is killed after it recorded the delivery, or after it started the run, or at rest.
+      if (what < 0.1)
+        api.triggerStore.setFire = () => {
+          throw new Error("killed");
+        };
+      else if (what < 0.2) {
+        const { addFire } = api.triggerStore;
+        api.triggerStore.addFire = (...fire) => {
+          addFire(...fire);
+          throw new Error("killed");
+        };
+      }
+      delivered.add(id);
+      const { status } = await deliver(api, body.key, id);
+      expect([202, 500]).toContain(status);
+      if (what < 0.3) api = await afterKill(api);
+    }
+    await vi.waitFor(() => expect(runsOf(api, workflow)).toHaveLength(delivered.size));
+    const { fires } = (await api.ask("GET", `/triggers/${body.id}/fires?limit=500`)).body;
+    expect(new Set(fires.map((fire: { key: string }) => fire.key))).toEqual(delivered);
+    expect(new Set(fires.map((fire: { status: string }) => fire.status))).toEqual(new Set(["started"]));
+    expect(new Set(fires.map((fire: { run_id: string }) => fire.run_id)).size).toBe(delivered.size);
+  },
+);

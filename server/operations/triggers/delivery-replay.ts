@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { DeliveryReplay, MOST_DELIVERIES } from "@/server/domain/scenario/delivery-replay";
+import { type Delivered, replayDeliveries } from "@/server/runner/scenario/delivery-replay";
+import { operationsOf } from "../operation";
+import { refuseUnpriced } from "../scenarios/comparisons";
+import { refuseUnrunnable, spendingCapFor, testedOf, WithRealModels } from "../scenarios/stored-tests";
+import type { Services } from "../services";
+import { workflowOf } from "../workflows/stored-workflow";
+import { triggerOf } from "./triggers";
+
+const { mutation } = operationsOf("Triggers");
+
+/** The newest fires whose runs have finished and still exist. */
+function deliveredBy({ triggerStore, runs }: Services, triggerId: string, limit: number): Delivered[] {
+  const found: Delivered[] = [];
+  for (const { key, planned_at, run_id } of triggerStore.fires(triggerId)) {
+    if (found.length === limit) break;
+    if (run_id !== null && runs.find(run_id)?.status === "finished")
+      found.push({ key, at: planned_at, run_id, journal: () => runs.journal(run_id) });
+  }
+  return found;
+}
+
+export const deliveryReplayOperations = {
+  replay: mutation({
+    name: "replayDeliveries",
+    summary: "Replay a trigger's last deliveries on the draft",
+    about:
+      "Shows what the draft would have done, next to what happened. Nothing is stored and no tool has effects: requests equal to recorded ones get the recorded answers. Without `real`, a delivery for which the draft makes another request is `unanswered`, and `estimate_usd` says what the runs of those deliveries cost. With `real`, models answer such requests, up to `max_cost_usd`. Stops when the caller disconnects.",
+    needs: "run",
+    input: z
+      .object({
+        trigger_id: z.string(),
+        limit: z.int().min(1).max(MOST_DELIVERIES).default(MOST_DELIVERIES),
+        ...WithRealModels,
+      })
+      .strict(),
+    output: DeliveryReplay,
+    problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
+    http: { route: "POST /triggers/{id}/replay", success: "The deliveries, newest first" },
+    async run(services, { trigger_id, limit, ...money }, { signal }) {
+      const workflow = workflowOf(services, triggerOf(services, trigger_id).workflow_id);
+      const tested = testedOf(services, workflow);
+      refuseUnrunnable(tested, workflow);
+      const spendingCap = spendingCapFor(money);
+      if (spendingCap) refuseUnpriced(services, [tested], []);
+      const delivered = deliveredBy(services, trigger_id, limit);
+      const { testGates, testParts: parts } = services;
+      const deliveries = await testGates.through(spendingCap ? "real" : "offline", signal, () =>
+        replayDeliveries({ tested, delivered, parts, spendingCap, aborted: signal }),
+      );
+      return {
+        deliveries,
+        estimate_usd: deliveries
+          .filter(({ status }) => status === "unanswered")
+          .reduce<number | null>(
+            (sum, { recorded: { cost_usd } }) => (sum === null || cost_usd === null ? null : sum + cost_usd),
+            0,
+          ),
+        ...(spendingCap && { spending: spendingCap.spending }),
+      };
+    },
+  }),
+};

@@ -1,0 +1,273 @@
+import { z } from "zod";
+import { auditName } from "@/server/access/principal";
+import { Json } from "@/server/domain/base/values";
+import { writeWorkflow } from "@/server/domain/graph/document/document";
+import { versionDifferences } from "@/server/domain/graph/version/differences";
+import type { VersionContent } from "@/server/domain/graph/version/version-diff";
+import { roleUses } from "@/server/domain/library/role-use";
+import { wordDifference } from "@/server/domain/text/word-diff";
+import { publishable } from "@/server/runner/lifecycle/launch";
+import { versionOf } from "@/server/runner/lifecycle/workflow-version";
+import { RESTORE_REASONS } from "@/server/store/restore-points";
+import { type PublishedContent, type StoredVersion, VersionTests } from "@/server/store/workflow-versions";
+import { Time } from "../common-schemas";
+import { type Caller, operationsOf } from "../operation";
+import type { Place } from "../paging";
+import { notFound } from "../rejections";
+import type { Services } from "../services";
+import { testVersion } from "./published-tests";
+import { workflowOf } from "./stored-workflow";
+import { WorkflowFile } from "./workflow-schemas";
+
+const { mutation, query } = operationsOf("Workflows");
+
+const ByWorkflow = z.object({ workflow_id: z.string() });
+const ByVersion = ByWorkflow.extend({ n: z.int().min(1) });
+const AnyVersion = z
+  .union([z.literal("draft"), z.coerce.number<string | number>().int().min(1)])
+  .meta({ description: "The number of a version, or `draft`" });
+const Note = z.string().trim().max(2_000);
+const CLI_FIELDS = { workflow: "workflow_id" };
+
+const Version = z.object({
+  number: z.int(),
+  name: z.string().meta({ description: "Of the workflow when it was published" }),
+  note: z.string(),
+  by: z.string(),
+  tests: VersionTests.nullable().meta({
+    description: "The result of the workflow's tests on this version; null if there were none to run",
+  }),
+  created_at: Time,
+});
+const Published = Version.extend({
+  created: z.boolean().meta({ description: "False if nothing has changed since this version" }),
+});
+
+const Step = z.union([z.string(), z.record(z.string(), z.string())]);
+const VersionDiff = z.object({
+  changes: z
+    .array(
+      z.object({
+        path: z.array(Step).meta({
+          description: 'Such as ["graph", "nodes", "ask", "name"] or ["graph", "edges", {"id": "edge_1"}]',
+        }),
+        before: Json.exactOptional(),
+        after: Json.exactOptional(),
+        order: z.object({ by: z.string(), ids: z.array(z.string()) }).exactOptional(),
+      }),
+    )
+    .meta({ description: "All differences exactly: applied to the first version, they give the second" }),
+  differences: z
+    .array(
+      z.object({
+        kind: z.enum(["added", "removed", "changed", "moved"]),
+        at: z.object({ kind: z.string(), id: z.string().exactOptional() }),
+        text: z.string(),
+        details: z.string().exactOptional(),
+        texts: z.array(
+          z.object({
+            label: z.string(),
+            pieces: z.array(z.object({ kind: z.enum(["same", "removed", "added"]), text: z.string() })),
+          }),
+        ),
+      }),
+    )
+    .meta({ description: "The same for people, changed texts word by word" }),
+});
+
+/** Published versions and restore points. */
+export const versionOperations = {
+  publish: mutation({
+    name: "publishWorkflow",
+    summary: "Publish a workflow",
+    about:
+      "Makes an unchangeable version of the draft, with copies of its roles, agents and crews and with its permissions. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
+    needs: "author",
+    input: ByWorkflow.extend({ note: Note.default("") }),
+    output: Published,
+    problems: ["not_found", "invalid_input", "workflow_has_problems"],
+    audits: ["workflow_published"],
+    http: { route: "POST /workflows/{id}/versions", success: "The version" },
+    cli: [{ form: "publish WORKFLOW [--note NOTE]", fields: CLI_FIELDS }],
+    run(services, { workflow_id, note }, caller) {
+      workflowOf(services, workflow_id);
+      const content = publishable({ ...services, workflows: services.called }, workflow_id);
+      if (!content) throw notFound("workflow");
+      return publish(services, workflow_id, { ...content, note }, caller);
+    },
+  }),
+
+  list: query({
+    name: "listWorkflowVersions",
+    summary: "List a workflow's published versions, newest first",
+    about: "The first one is in use.",
+    needs: "read",
+    input: ByWorkflow,
+    output: z.array(Version),
+    http: {
+      route: "GET /workflows/{id}/versions",
+      success: "A page of versions",
+      as: "versions",
+      page: ({ number }: z.output<typeof Version>): Place => [number, String(number)],
+    },
+    cli: [{ form: "versions WORKFLOW", fields: CLI_FIELDS }],
+    run(services, { workflow_id }) {
+      workflowOf(services, workflow_id);
+      return services.versions.list(workflow_id);
+    },
+  }),
+
+  get: query({
+    name: "getWorkflowVersion",
+    summary: "Get a published version",
+    needs: "read",
+    input: ByVersion,
+    output: WorkflowFile,
+    http: {
+      route: "GET /workflows/{id}/versions/{n}",
+      success: "The version as a workflow file, without tests",
+      file: ({ graph, name, roles }: StoredVersion) => ({
+        text: writeWorkflow(graph, { flavour: "troupe", name, roles: [...roles] }),
+        headers: { "content-type": "application/json; charset=utf-8" },
+      }),
+    },
+    run: (services, { workflow_id, n }) => versionIn(services, workflow_id, n),
+  }),
+
+  diff: query({
+    name: "compareWorkflowVersions",
+    summary: "Compare two versions of a workflow",
+    needs: "read",
+    input: ByWorkflow.extend({ a: AnyVersion, b: AnyVersion }),
+    output: VersionDiff,
+    http: { route: "GET /workflows/{id}/versions/{a}/diff/{b}", success: "How b differs from a" },
+    run(services, { workflow_id, a, b }) {
+      const [before, after] = [contentOf(services, workflow_id, a), contentOf(services, workflow_id, b)];
+      const { changes, differences } = versionDifferences(before, after);
+      return {
+        changes,
+        differences: differences.map(({ texts = [], ...rest }) => ({
+          ...rest,
+          texts: texts.map(({ label, before: was, after: is }) => ({
+            label,
+            pieces: wordDifference(was, is),
+          })),
+        })),
+      };
+    },
+  }),
+
+  restore: mutation({
+    name: "restoreWorkflowVersion",
+    summary: "Restore a published version",
+    about:
+      "Makes the version's graph the draft; the draft before it becomes a restore point. What has been withheld since stays withheld in the draft. With `publish`, the version is also published again as it was, with its own roles and permissions.",
+    needs: "author",
+    input: ByVersion.extend({ publish: z.boolean().default(false) }),
+    output: z.object({
+      revision: z.int().meta({ description: "Of the draft" }),
+      version: Published.nullable().meta({ description: "Null if it was not published" }),
+    }),
+    audits: ["workflow_published"],
+    http: { route: "POST /workflows/{id}/versions/{n}/restore", success: "The draft's revision" },
+    cli: [
+      {
+        form: "rollback WORKFLOW NUMBER",
+        summary: "Publish an earlier version again",
+        fields: { ...CLI_FIELDS, number: "n" },
+        preset: { publish: true },
+      },
+    ],
+    run(services, { workflow_id, n, publish: isPublished }, caller) {
+      const { name } = workflowOf(services, workflow_id);
+      const { graph, roles, withheld, foreign } = versionIn(services, workflow_id, n);
+      const note = `Version ${n} again`;
+      const version = isPublished
+        ? publish(services, workflow_id, { name, note, graph, roles, withheld, foreign }, caller)
+        : null;
+      const revision = services.workflows.putBack(workflow_id, { graph: JSON.stringify(graph), withheld });
+      if (revision === undefined) throw notFound("workflow");
+      return { revision, version };
+    },
+  }),
+
+  restorePoints: query({
+    name: "listRestorePoints",
+    summary: "List a workflow's restore points, newest first",
+    about:
+      "Drafts as they were: every 10 minutes of edits, and before an import, a merge, a replacement or a restore. All of the last day are kept, and one of each day before; at most 100.",
+    needs: "read",
+    input: ByWorkflow,
+    output: z.array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        reason: z.enum(RESTORE_REASONS).meta({ description: "What changed the draft after it" }),
+        created_at: Time,
+      }),
+    ),
+    http: {
+      route: "GET /workflows/{id}/restore-points",
+      success: "All restore points",
+      as: "restore_points",
+    },
+    run(services, { workflow_id }) {
+      workflowOf(services, workflow_id);
+      return services.workflows.points.list(workflow_id);
+    },
+  }),
+
+  restorePoint: mutation({
+    name: "restoreDraft",
+    summary: "Restore a draft from a restore point",
+    about: "The draft before it becomes a restore point.",
+    needs: "author",
+    input: ByWorkflow.extend({ point: z.int() }),
+    output: z.object({ revision: z.int() }),
+    http: { route: "POST /workflows/{id}/restore-points/{point}/restore", success: "The draft's revision" },
+    run(services, { workflow_id, point }) {
+      workflowOf(services, workflow_id);
+      const found = services.workflows.points.find(workflow_id, point);
+      const revision = found && services.workflows.putBack(workflow_id, found);
+      if (revision === undefined) throw notFound("restore point");
+      return { revision };
+    },
+  }),
+};
+
+/** Throws not_found. */
+function versionIn(services: Services, workflowId: string, number: number): StoredVersion {
+  workflowOf(services, workflowId);
+  const version = services.versions.find(workflowId, number);
+  if (!version) throw notFound("version");
+  return version;
+}
+
+/** Throws not_found. */
+function contentOf(services: Services, workflowId: string, which: number | "draft"): VersionContent {
+  if (which !== "draft") {
+    const { graph, roles, withheld } = versionIn(services, workflowId, which);
+    return { graph, roles, withheld };
+  }
+  const { id } = workflowOf(services, workflowId);
+  const draft = versionOf(services, id);
+  if (!draft) throw notFound("workflow");
+  const used = roleUses(draft.graph);
+  const { graph, withheld } = draft;
+  return { graph, roles: draft.roles.filter(({ name }) => used.has(name)), withheld };
+}
+
+function publish(
+  services: Services,
+  workflow_id: string,
+  content: PublishedContent & { name: string; note: string },
+  { principal, note }: Caller,
+): z.output<typeof Published> {
+  const by = auditName(principal);
+  const { number, created } = services.versions.publish(workflow_id, { ...content, by });
+  if (created) {
+    note("workflow_published", { workflow_id, workflow: content.name, version: number });
+    testVersion(services, workflow_id, number);
+  }
+  return { ...Version.parse(versionIn(services, workflow_id, number)), created };
+}

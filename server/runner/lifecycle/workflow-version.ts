@@ -1,0 +1,78 @@
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { Rejection } from "@/server/domain/errors/rejection";
+import { type CalledWorkflows, workflowsAround } from "@/server/domain/graph/callable";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { VersionContent } from "@/server/domain/graph/version/version-diff";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import type { PublishedContent, WorkflowVersions } from "@/server/store/workflow-versions";
+
+/** A published version by its number, the newest of them (the draft while there is none), or the draft. */
+export type VersionChoice = number | "published" | "draft";
+
+interface Draft {
+  id: string;
+  name: string;
+  graph: WorkflowGraph;
+  withheld?: readonly string[];
+}
+
+/** Where versions and drafts are found. */
+export interface VersionSources {
+  workflows: { find(id: string): Draft | undefined };
+  roles: { all(): RoleDefinition[] };
+  library?: Library;
+  versions?: Pick<WorkflowVersions, "find" | "newest"> | undefined;
+}
+
+/** A workflow as one of its versions has it. The draft has all roles of the library. */
+export interface ChosenVersion extends VersionContent {
+  id: string;
+  name: string;
+  /** What was published; absent for the draft. */
+  published?: PublishedContent & { number: number };
+}
+
+/** Undefined if the workflow doesn't exist. Throws Rejection if it has no such version. */
+export function versionOf(
+  { workflows, roles, library = EMPTY_LIBRARY, versions }: VersionSources,
+  id: string,
+  choice: VersionChoice = "draft",
+): ChosenVersion | undefined {
+  const draft = workflows.find(id);
+  if (!draft) return undefined;
+  const { name, graph, withheld = [] } = draft;
+  const isByNumber = typeof choice === "number";
+  const published =
+    choice === "draft" ? undefined : isByNumber ? versions?.find(id, choice) : versions?.newest(id);
+  if (published)
+    return {
+      id,
+      name,
+      published,
+      ...{ graph: published.graph, roles: published.roles, withheld: published.withheld },
+    };
+  if (!isByNumber) return { id, name, graph: withLibrary(graph, library), roles: roles.all(), withheld };
+  const message = `${name} has no version ${choice}.`;
+  throw new Rejection("invalid_input", message, { errors: [{ key: "version", message }] });
+}
+
+/** The workflow as nodes of others run it: the published version, or the draft while there is none. */
+export const usedBy = <Of extends Draft>({ versions }: Pick<VersionSources, "versions">, draft: Of): Of => ({
+  ...draft,
+  graph: versions?.newest(draft.id)?.graph ?? draft.graph,
+});
+
+/** The other workflows, for checking one of them. */
+export const versionsAround = (
+  sources: Pick<VersionSources, "workflows" | "versions">,
+  self: string,
+): CalledWorkflows =>
+  workflowsAround(
+    {
+      find(id) {
+        const draft = sources.workflows.find(id);
+        return draft && usedBy(sources, draft);
+      },
+    },
+    self,
+  );

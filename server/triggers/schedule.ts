@@ -1,0 +1,149 @@
+import { errorMessage } from "@/server/domain/base/guards";
+import { decide, type FireDecision } from "@/server/domain/trigger/overlap";
+import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
+import type { HostLog } from "@/server/runner/lifecycle/host-log";
+import type { StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { TriggerHost } from "./trigger-host";
+
+type Schedule = Extract<StoredTrigger, { kind: "schedule" }>;
+
+interface Parts {
+  host: Pick<TriggerHost, "startFire" | "whenEnded">;
+  store: Pick<
+    TriggerStore,
+    "find" | "ofKind" | "fire" | "openFires" | "openRuns" | "countPending" | "addFires"
+  >;
+  /** Cancels a run; one that is being cancelled already is not changed. */
+  cancel(runId: string, about: { by: string; reason: string }): void;
+  /** The wall clock, Unix time in milliseconds. It may jump either way. */
+  now?: () => number;
+  log?: HostLog;
+}
+
+/** How long due schedules keep the thread at a time, in milliseconds. */
+const SLICE_MS = 10;
+const RETRY_MS = 1_000;
+
+/**
+ * Fires schedules at their planned times. Each decision is made from what is stored and recorded in one transaction with the
+ * next planned time, so that a process which is killed at any moment leaves nothing that the next one can't continue.
+ */
+export class Schedules {
+  /** When to look at which schedule, by the id of its trigger. */
+  private readonly wakeAt = new Map<string, number>();
+  private readonly now: () => number;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private isStarted = false;
+
+  constructor(private readonly parts: Parts) {
+    this.now = parts.now ?? Date.now;
+    parts.host.whenEnded(({ trigger_id }) => {
+      if (trigger_id !== null && this.wakeAt.has(trigger_id)) this.wake(trigger_id, 0);
+    });
+  }
+
+  start(): void {
+    this.isStarted = true;
+    this.changed();
+  }
+
+  stop(): void {
+    this.isStarted = false;
+    if (this.timer) clearTimeout(this.timer);
+  }
+
+  /** Schedules were created, saved or deleted: looks at all of them. */
+  changed(): void {
+    if (!this.isStarted) return;
+    this.wakeAt.clear();
+    for (const { id } of this.parts.store.ofKind("schedule")) this.wakeAt.set(id, 0);
+    this.arm();
+  }
+
+  /** Decides what is due. */
+  check(): void {
+    const end = performance.now() + SLICE_MS;
+    for (const [id, at] of [...this.wakeAt]) {
+      if (at > this.now()) continue;
+      // To the end of the queue, so that a long backlog of one delays no other.
+      this.wakeAt.delete(id);
+      const wakeAt = this.attempt(id);
+      if (wakeAt !== null) this.wakeAt.set(id, wakeAt);
+      if (performance.now() > end) break;
+    }
+    this.arm();
+  }
+
+  private wake(id: string, at: number): void {
+    this.wakeAt.set(id, at);
+    this.arm();
+  }
+
+  private arm(): void {
+    if (this.timer) clearTimeout(this.timer);
+    if (!this.isStarted || this.wakeAt.size === 0) return;
+    const wait = Math.min(...this.wakeAt.values()) - this.now();
+    // Never long: the clock may be set, and the machine may sleep.
+    this.timer = setTimeout(() => this.check(), Math.min(Math.max(wait, 0), CLOCK_CHECK_INTERVAL_MS));
+    this.timer.unref();
+  }
+
+  private attempt(id: string): number | null {
+    try {
+      const trigger = this.parts.store.find(id);
+      return trigger?.kind === "schedule" ? this.decide(trigger) : null;
+    } catch (error) {
+      const about = { trigger: id, error: errorMessage(error) };
+      this.parts.log?.("error", "A schedule could not be continued; retrying.", about);
+      return this.now() + RETRY_MS;
+    }
+  }
+
+  /** Answers when to look at it again. */
+  private decide(trigger: Schedule): number {
+    const { host, store, cancel } = this.parts;
+    const { id, config, next_at } = trigger;
+    const buffered = store.openFires("buffered", id);
+    if (!trigger.enabled) {
+      this.record(
+        trigger,
+        buffered.map(({ key, planned_at }) => ({
+          ...{ key, planned_at, status: "skipped" },
+          reason: "The schedule was disabled.",
+        })),
+        next_at,
+      );
+      return Number.POSITIVE_INFINITY;
+    }
+    const decision = decide(
+      config,
+      {
+        ...{ id, next_at, buffered },
+        open: store.openRuns(id),
+        isStarting: store.countPending(id) > 0,
+        has: (key) => store.fire(id, key) !== undefined,
+      },
+      this.now(),
+    );
+    for (const run of decision.cancel)
+      cancel(run, { by: "schedule", reason: "The next planned time of its schedule came." });
+    this.record(trigger, decision.fires, decision.next_at);
+    const outcomes = decision.fires
+      .filter(({ status }) => status === "pending")
+      .map(({ key }) => host.startFire(trigger, key));
+    // What failed to start won't end, which is what the fires that wait are waiting for.
+    if (outcomes.some(({ status }) => status === "failed") && buffered.length + decision.fires.length > 1)
+      return this.now();
+    return decision.wake_at ?? Number.POSITIVE_INFINITY;
+  }
+
+  private record({ id, config, next_at }: Schedule, fires: FireDecision[], nextAt: number | null): void {
+    if (fires.length === 0 && nextAt === next_at) return;
+    const { input } = config;
+    this.parts.store.addFires(
+      id,
+      fires.map((fire) => ({ ...fire, input })),
+      nextAt,
+    );
+  }
+}

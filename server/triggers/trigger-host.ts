@@ -1,0 +1,223 @@
+import { errorMessage } from "@/server/domain/base/guards";
+import { isPassing } from "@/server/domain/base/transient-error";
+import { Rejection } from "@/server/domain/errors/rejection";
+import type { RunTrigger } from "@/server/domain/run/events";
+import type { StartedBy } from "@/server/domain/run/started-by";
+import { MAX_FAILURES, type TriggerKind } from "@/server/domain/trigger/trigger";
+import { LIMITS } from "@/server/limits";
+import type { HostLog } from "@/server/runner/lifecycle/host-log";
+import type { Launch } from "@/server/runner/lifecycle/launch";
+import type { Watchers } from "@/server/runner/log/followers";
+import type { RunStore, RunSummary } from "@/server/store/runs/runs";
+import type { NewFire, OpenFire, StoredTrigger, TriggerStore } from "@/server/store/triggers";
+
+/** What became of a fire. `pending`: it is recorded, and its run starts as soon as the server can take it. */
+export type FireOutcome =
+  | { status: "started"; run_id: string; created: boolean }
+  | { status: "pending" }
+  | { status: "failed"; error: Rejection };
+
+interface Parts {
+  store: TriggerStore;
+  runs: Pick<RunStore, "find">;
+  watchers: Pick<Watchers, "watch">;
+  startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
+  /** Removes secrets, as from the input of any run. */
+  redact?: <T>(value: T) => T;
+  log?: HostLog;
+}
+
+/** When pending fires are tried again. */
+const RETRY_MS = 1_000;
+
+const RUN_TRIGGERS: Readonly<Record<TriggerKind, RunTrigger & StartedBy["kind"]>> = {
+  webhook: "webhook",
+  schedule: "schedule",
+  form: "form",
+  workflow: "event",
+};
+
+/**
+ * Starts the runs of triggers, each exactly once: a fire is recorded before its run is started under a key of its own, so
+ * that a process that takes over finds either the run or the fire without one.
+ */
+export class TriggerHost {
+  private readonly onEnd = new Set<(run: RunSummary) => void>();
+  private readonly waiting = new Map<string, Set<() => void>>();
+  private stopWatching: (() => void) | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly parts: Parts) {
+    this.whenEnded(({ trigger_id }) => {
+      if (trigger_id !== null) this.countFailures(trigger_id);
+    });
+  }
+
+  /** Calls back for every run that ends from now on, after its end is stored. */
+  whenEnded(callback: (run: RunSummary) => void): void {
+    this.onEnd.add(callback);
+  }
+
+  /** Begins to watch runs. */
+  start(): void {
+    this.stopWatching ??= this.parts.watchers.watch(({ run_id, status }) => {
+      // Not within the turn that ends the run.
+      if (status === "finished") setImmediate(() => this.ended(run_id));
+    });
+  }
+
+  stop(): void {
+    this.stopWatching?.();
+    this.stopWatching = null;
+    if (this.timer) clearTimeout(this.timer);
+    for (const waiters of this.waiting.values()) for (const resolve of waiters) resolve();
+  }
+
+  /** After a start: starts what was recorded and not started, and counts what ended meanwhile. */
+  recover(): void {
+    this.startPending();
+    for (const { id } of this.parts.store.enabled()) this.countFailures(id);
+  }
+
+  /** Records a fire and starts its run. One that is recorded is not recorded again; if it has no run yet, it gets one. */
+  fire(trigger: StoredTrigger, fire: NewFire): FireOutcome {
+    const { store, redact } = this.parts;
+    store.addFire(trigger.id, redact ? { ...fire, input: redact(fire.input) } : fire);
+    return this.startFire(trigger, fire.key);
+  }
+
+  /** Starts the run of a recorded fire, unless it has one. */
+  startFire(trigger: StoredTrigger, key: string): FireOutcome {
+    const fire = this.parts.store.fire(trigger.id, key);
+    if (!fire) throw new Rejection("not_found", "This fire doesn't exist.");
+    return fire.run_id === null
+      ? this.launch(trigger, fire)
+      : { status: "started", run_id: fire.run_id, created: false };
+  }
+
+  /** Starts the run of a fire that failed or was missed. Throws Rejection. */
+  retry(trigger: StoredTrigger, key: string): FireOutcome {
+    const fire = this.parts.store.fire(trigger.id, key);
+    if (fire && fire.status !== "failed" && fire.status !== "missed")
+      throw new Rejection("not_now", "Only a failed or missed fire can be started again.", {
+        status: fire.status,
+      });
+    return this.startFire(trigger, key);
+  }
+
+  /** Resolves when a run has ended; false if it has not after so many milliseconds, or too many wait already. */
+  async untilEnd(runId: string, ms: number, signal?: AbortSignal): Promise<boolean> {
+    const isOver = () => this.parts.runs.find(runId)?.status === "finished";
+    if (isOver() || this.waiting.size >= LIMITS.hooks.waiting) return isOver();
+    const waiters = this.waiting.get(runId) ?? new Set();
+    this.waiting.set(runId, waiters);
+    let wake = () => {};
+    const timer = setTimeout(() => wake(), ms);
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      waiters.add(resolve);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", wake);
+    waiters.delete(wake);
+    if (waiters.size === 0) this.waiting.delete(runId);
+    return isOver();
+  }
+
+  /** Disables a trigger whose last fires all failed. */
+  countFailures(id: string): void {
+    const reason = `${MAX_FAILURES} fires in a row failed.`;
+    this.parts.store.countFailures(id, MAX_FAILURES, reason);
+  }
+
+  private ended(runId: string): void {
+    for (const resolve of this.waiting.get(runId) ?? []) resolve();
+    const run = this.parts.runs.find(runId);
+    if (run)
+      for (const callback of this.onEnd) {
+        try {
+          callback(run);
+        } catch (error) {
+          const about = { run_id: runId, error: errorMessage(error) };
+          this.parts.log?.("error", "The end of a run could not be passed to triggers.", about);
+        }
+      }
+  }
+
+  private launch(trigger: StoredTrigger, fire: OpenFire): FireOutcome {
+    const { store, startRun, log } = this.parts;
+    const { key, input, is_test, depth } = fire;
+    try {
+      const started = startRun({
+        workflow_id: trigger.workflow_id,
+        input,
+        version: "published",
+        trigger: is_test ? "test" : RUN_TRIGGERS[trigger.kind],
+        origin: startedBy(trigger, depth),
+        idempotency_key: `trigger:${trigger.id}:${key}`,
+      });
+      if (!started) throw new Rejection("not_found", "Its workflow was deleted.");
+      store.setFire(trigger.id, key, { status: "started", run_id: started.run_id });
+      return { status: "started", ...started };
+    } catch (error) {
+      if (isForNow(error)) {
+        store.setFire(trigger.id, key, { status: "pending", reason: errorMessage(error) });
+        this.retrySoon();
+        return { status: "pending" };
+      }
+      if (!(error instanceof Rejection))
+        log?.("error", "A trigger could not start a run.", {
+          trigger: trigger.id,
+          error: errorMessage(error),
+        });
+      const rejection =
+        error instanceof Rejection
+          ? error
+          : new Rejection("internal", "The run couldn't start because of an internal error.");
+      store.setFire(trigger.id, key, { status: "failed", reason: rejection.message });
+      this.countFailures(trigger.id);
+      return { status: "failed", error: rejection };
+    }
+  }
+
+  private retrySoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      this.startPending();
+    }, RETRY_MS);
+    this.timer.unref();
+  }
+
+  private startPending(): void {
+    const { store, log } = this.parts;
+    try {
+      for (const fire of store.openFires("pending")) {
+        const trigger = store.find(fire.trigger_id);
+        if (trigger && this.launch(trigger, fire).status === "pending") return;
+      }
+    } catch (error) {
+      log?.("warn", "Pending fires could not be started; retrying.", { error: errorMessage(error) });
+      this.retrySoon();
+    }
+  }
+}
+
+/** Reasons that pass. */
+const isForNow = (error: unknown): boolean =>
+  isPassing(error) ||
+  (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
+
+/** Whose words the input of a trigger's runs is. */
+function startedBy(trigger: StoredTrigger, depth: number): StartedBy {
+  const { config } = trigger;
+  const keys = "trusted_keys" in config ? config.trusted_keys : undefined;
+  // The input of a schedule is written by whoever saved it.
+  const isOwn = trigger.kind === "schedule" && trigger.by.startsWith("session:");
+  return {
+    kind: RUN_TRIGGERS[trigger.kind],
+    id: trigger.id,
+    ...(isOwn ? { trusted: true as const } : keys && keys.length > 0 ? { trusted: keys } : {}),
+    ...(depth > 0 && { depth }),
+  };
+}
