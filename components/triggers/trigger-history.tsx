@@ -11,7 +11,7 @@ import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { PageLink } from "@/components/ui/page-link";
 import { TimeText } from "@/components/ui/time-text";
 import { BackfillDialog } from "./backfill-dialog";
-import { DeliveryReplayDialog } from "./delivery-replay";
+import { DeliveryReplayDialog } from "./deliveries-dialog";
 import { type Trigger, triggerText } from "./trigger-kinds";
 
 type Fire = Answers["triggers"]["fires"][number];

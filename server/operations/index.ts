@@ -25,7 +25,7 @@ import { teamOperations } from "./runs/team";
 import { scenarioOperations } from "./scenarios/scenarios";
 import { secretOperations } from "./secrets";
 import { storageOperations } from "./storage";
-import { deliveryReplayOperations } from "./triggers/delivery-replay";
+import { deliveryOperations } from "./triggers/deliveries";
 import { scheduleOperations } from "./triggers/schedules";
 import { triggerOperations } from "./triggers/triggers";
 import { variableOperations } from "./variables";
@@ -52,7 +52,7 @@ export const operations = {
     ...forkOperations,
     ...bisectOperations,
   },
-  triggers: { ...triggerOperations, ...scheduleOperations, ...deliveryReplayOperations },
+  triggers: { ...triggerOperations, ...scheduleOperations, ...deliveryOperations },
   tests: scenarioOperations,
   questions: questionOperations,
   notices: noticeOperations,

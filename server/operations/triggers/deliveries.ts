@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { DeliveryReplay, MOST_DELIVERIES } from "@/server/domain/scenario/delivery-replay";
-import { type Delivered, replayDeliveries } from "@/server/runner/scenario/delivery-replay";
+import { DeliveryReplay, MOST_DELIVERIES } from "@/server/domain/scenario/deliveries";
+import { type Delivered, replayDeliveries } from "@/server/runner/scenario/deliveries";
 import { operationsOf } from "../operation";
 import { refuseUnpriced } from "../scenarios/comparisons";
 import { refuseUnrunnable, spendingCapFor, testedOf, WithRealModels } from "../scenarios/stored-tests";
@@ -21,7 +21,7 @@ function deliveredBy({ triggerStore, runs }: Services, triggerId: string, limit:
   return found;
 }
 
-export const deliveryReplayOperations = {
+export const deliveryOperations = {
   replay: mutation({
     name: "replayDeliveries",
     summary: "Replay a trigger's last deliveries on the draft",

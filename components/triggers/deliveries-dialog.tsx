@@ -22,7 +22,7 @@ import type {
   DeliveryOutcome,
   DeliveryReplay,
   DeliveryStatus,
-} from "@/server/domain/scenario/delivery-replay";
+} from "@/server/domain/scenario/deliveries";
 import { type Trigger, triggerText } from "./trigger-kinds";
 
 const STATUS: Readonly<

@@ -4,7 +4,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import { knownCost } from "@/server/domain/model/cost";
 import { foldRun } from "@/server/domain/run";
 import { pathOf } from "@/server/domain/scenario/checks/path";
-import type { DeliveryComparison, DeliveryOutcome } from "@/server/domain/scenario/delivery-replay";
+import type { DeliveryComparison, DeliveryOutcome } from "@/server/domain/scenario/deliveries";
 import { USUAL_START } from "@/server/domain/scenario/scenario-test";
 import type { Journal } from "../durable/embedded-contract";
 import { realAnswers, recordedAnswers, type TestParts } from "./answering";
