@@ -578,6 +578,11 @@ describe("workflows without problems", () => {
       }),
     ],
     [
+      "a loop that a person's answer ends",
+      graph("start > a > g; g rejected> a; g approved> end", { g: { node_type: "approval_gate" } }),
+    ],
+    ["a loop that a model's choice ends", graph("start > a > r; r again> a; r else> end")],
+    [
       "a missing key with a default in the template",
       graph("start > a > end", {
         a: agent({ task_description_template: '{{k | default: "-"}}' }, { output_keys: ["o"] }),

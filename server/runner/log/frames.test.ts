@@ -48,3 +48,18 @@ test("a text that only starts like a key is shown once it differs", () => {
   registerSecret(SECRET);
   expect(shown(["a key-7f3a", "bout it."])).toBe("a key-7f3about it.");
 });
+
+test("nothing is sent while all that came may be the beginning of a key", () => {
+  registerSecret(SECRET);
+  const send = vi.fn();
+  const frames = new Frames(send, { hide: withoutHeld, heldBack });
+  const add = (offset: number, text: string) => {
+    frames.add("r", { type: "llm_delta", call_id: "c", channel: "content", offset, text });
+    vi.advanceTimersByTime(60);
+  };
+  add(0, "key-7f3a");
+  expect(send).not.toHaveBeenCalled();
+  add(8, "bout it.");
+  const frame = { type: "llm_delta", call_id: "c", channel: "content", offset: 0, text: "key-7f3about it." };
+  expect(send.mock.calls).toEqual([["r", [frame]]]);
+});

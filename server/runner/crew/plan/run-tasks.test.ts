@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agent, as, of } from "@/server/conformance/stage";
+import { agent, as, call, calls, of, role, runCrew, tool } from "@/server/conformance/stage";
 import { runAsked } from "../testing";
 
 const agents = ["ann", "bob"].map((name) => agent(name));
@@ -68,6 +68,31 @@ describe("tasks without an agent", () => {
     expect(statuses(run)).toEqual(["failed", "completed", "blocked"]);
     expect(run.state.run.warnings).toEqual([`Some of crew's tasks failed: ${message}`]);
     expect(run.state.state.result).toBe("B");
+  });
+});
+
+describe("tasks that anyone may do", () => {
+  const plan = {
+    tasks: [
+      task("a"),
+      // Both have been given a task when it's decided who does the last one.
+      task("b", { assigned_agent: "bob" }),
+      { task_id: "c", description: "the test to be done" },
+    ],
+  };
+  test.each([
+    ["failed", as("ann", { refusal: "never" })],
+    ["rejected its task", as("ann", calls(call("reject_task", { reason: "no data" })))],
+  ])("an agent that %s comes after an agent that matches as well", async (_what, first) => {
+    const { events } = await runCrew(
+      [first, reply("B", "bob"), reply("C", "bob")],
+      { agents, on_task_failure: "continue_independent" },
+      { plan, tools: [tool("look")], roles: ["ann", "bob"].map((name) => role(name, ["look"])) },
+    );
+    expect(of(events, "task_status_changed").findLast(({ to }) => to === "in_progress")).toMatchObject({
+      assigned_agent: "bob",
+      chosen_because: "it matches as well as ann, and failed less often in this run",
+    });
   });
 });
 
