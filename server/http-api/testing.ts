@@ -36,7 +36,7 @@ import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
 import { newTriggerStore } from "@/server/store/triggers";
 import { newVariableStore } from "@/server/store/variables";
-import { newWorkflowVersions } from "@/server/store/workflow-versions";
+import { newWorkflowVersions } from "@/server/store/versions/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";

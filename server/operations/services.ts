@@ -32,7 +32,7 @@ import type { SecretStore } from "@/server/store/secrets";
 import type { TokenStore } from "@/server/store/tokens";
 import type { TriggerStore } from "@/server/store/triggers";
 import type { VariableStore } from "@/server/store/variables";
-import type { WorkflowVersions } from "@/server/store/workflow-versions";
+import type { WorkflowVersions } from "@/server/store/versions/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 import type { ToolSources } from "@/server/tools/sources";

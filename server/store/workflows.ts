@@ -9,12 +9,12 @@ import { allowedPlaces } from "@/server/domain/library/capabilities";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
 import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
-import { newRestorePoints, type RestoreReason } from "./restore-points";
 import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
 import { readStoredGraph } from "./stored-graph";
 import { forgetTriggersOf } from "./triggers";
 import { forgetVariablesOf } from "./variables";
-import { forgetVersionsOf } from "./workflow-versions";
+import { newRestorePoints, type RestoreReason } from "./versions/restore-points";
+import { forgetVersionsOf } from "./versions/workflow-versions";
 
 export interface StoredWorkflow {
   id: string;

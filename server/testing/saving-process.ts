@@ -1,6 +1,6 @@
 import path from "node:path";
 import { openDb } from "@/db/open";
-import { newWorkflowVersions } from "@/server/store/workflow-versions";
+import { newWorkflowVersions } from "@/server/store/versions/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";
 import { savedGraph } from "./saved-graph";
 

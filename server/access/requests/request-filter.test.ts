@@ -132,6 +132,6 @@ test.each([
     ...{ url: "/", method: "GET", headers, rawHeaders: ["host", headers.host] },
     socket: { remoteAddress: "127.0.0.1" },
   };
-  expect(refusesRequest(request as never, {} as never, { PORT: "3000", ...env } as never)).toBe(false);
+  expect(refusesRequest(request as never, {} as never, { PORT: "3000", ...env })).toBe(false);
   expect(addressOf(new Headers(headers))).toBe(address);
 });

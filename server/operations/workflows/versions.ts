@@ -8,8 +8,12 @@ import { roleUses } from "@/server/domain/library/role-use";
 import { wordDifference } from "@/server/domain/text/word-diff";
 import { publishable } from "@/server/runner/lifecycle/launch";
 import { versionOf } from "@/server/runner/lifecycle/workflow-version";
-import { RESTORE_REASONS } from "@/server/store/restore-points";
-import { type PublishedContent, type StoredVersion, VersionTests } from "@/server/store/workflow-versions";
+import { RESTORE_REASONS } from "@/server/store/versions/restore-points";
+import {
+  type PublishedContent,
+  type StoredVersion,
+  VersionTests,
+} from "@/server/store/versions/workflow-versions";
 import { Time } from "../common-schemas";
 import { type Caller, operationsOf } from "../operation";
 import type { Place } from "../paging";

@@ -15,7 +15,7 @@ import { findProblems, type Problem } from "@/server/domain/problems/problems";
 import { readImport } from "@/server/interop/import/pipeline";
 import { writeText } from "@/server/interop/text-files";
 import { usedBy, versionsAround } from "@/server/runner/lifecycle/workflow-version";
-import { RESTORE_REASONS } from "@/server/store/restore-points";
+import { RESTORE_REASONS } from "@/server/store/versions/restore-points";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, gallery } from "@/server/templates";
 import { operationsOf } from "../operation";

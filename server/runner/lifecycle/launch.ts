@@ -28,7 +28,7 @@ import type { ForeignTexts } from "@/server/store/library/foreign-texts";
 import type { RunStore } from "@/server/store/runs/runs";
 import type { SecretStore } from "@/server/store/secrets";
 import type { VariableStore } from "@/server/store/variables";
-import type { PublishedContent } from "@/server/store/workflow-versions";
+import type { PublishedContent } from "@/server/store/versions/workflow-versions";
 import { trustAtStart } from "../fork/trust";
 import type { Host } from "./host";
 import type { StartRequest } from "./start-request";

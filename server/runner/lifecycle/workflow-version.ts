@@ -4,7 +4,7 @@ import { type CalledWorkflows, workflowsAround } from "@/server/domain/graph/cal
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { VersionContent } from "@/server/domain/graph/version/version-diff";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
-import type { PublishedContent, WorkflowVersions } from "@/server/store/workflow-versions";
+import type { PublishedContent, WorkflowVersions } from "@/server/store/versions/workflow-versions";
 
 /** A published version by its number, the newest of them (the draft while there is none), or the draft. */
 export type VersionChoice = number | "published" | "draft";

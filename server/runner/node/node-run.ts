@@ -232,8 +232,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   ownRule(name: string): OwnRule | undefined {
-    const rules = writtenRules(this.s.graph).filter((one) => one.name === name);
-    return (rules.find(({ node_id }) => node_id === this.node.id) ?? rules[0])?.rule;
+    // Rules of one name are equal: others are a problem that keeps a workflow from running.
+    return writtenRules(this.s.graph).find((one) => one.name === name)?.rule;
   }
 
   tool(name: string, args: JsonObject, secrets?: readonly SecretUse[]): Flow<Json> {

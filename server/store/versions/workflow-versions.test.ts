@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
+import { WorkflowStore } from "../workflows";
 import { newWorkflowVersions } from "./workflow-versions";
-import { WorkflowStore } from "./workflows";
 
 const graph = draw("start > ask > end", {
   ask: { node_type: "agent_task", config: { required_role: "Writer" } },

@@ -7,9 +7,9 @@ import { openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
 import { savedGraph } from "@/server/testing/saved-graph";
+import { WorkflowStore } from "../workflows";
 import { MOST_POINTS } from "./restore-points";
 import { newWorkflowVersions } from "./workflow-versions";
-import { WorkflowStore } from "./workflows";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -101,7 +101,7 @@ afterAll(() => {
 test("after 200 saves and a kill -9, every restore point and every published version is whole", {
   timeout: 120_000,
 }, async () => {
-  const script = path.join(import.meta.dirname, "../testing/saving-process.ts");
+  const script = path.join(import.meta.dirname, "../../testing/saving-process.ts");
   child = spawn(process.execPath, ["--conditions=react-server", "--import", "tsx", script, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });

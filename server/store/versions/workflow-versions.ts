@@ -7,9 +7,9 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { VersionContent } from "@/server/domain/graph/version/version-diff";
 import type { ForeignText } from "@/server/domain/run/foreign-text";
-import { ownJson } from "./own-json";
+import { ownJson } from "../own-json";
+import { readStoredGraph } from "../stored-graph";
 import { forgetPointsOf } from "./restore-points";
-import { readStoredGraph } from "./stored-graph";
 
 /** What a version has, with its texts that came with files. */
 export interface PublishedContent extends VersionContent {
