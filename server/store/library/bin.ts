@@ -3,7 +3,7 @@ import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "../runs/crew-work";
 import { forgetVariablesOf } from "../variables";
-import { forgetVersionsOf } from "../workflow-versions";
+import { forgetVersionsOf } from "../versions/workflow-versions";
 import { forgetTestsOf } from "./scenario-tests";
 import { MOVED_KINDS, type Moved } from "./shelf";
 
