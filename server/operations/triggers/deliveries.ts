@@ -6,7 +6,7 @@ import { refuseUnpriced } from "../scenarios/comparisons";
 import { refuseUnrunnable, spendingCapFor, testedOf, WithRealModels } from "../scenarios/stored-tests";
 import type { Services } from "../services";
 import { workflowOf } from "../workflows/stored-workflow";
-import { triggerOf } from "./triggers";
+import { namesTrigger, triggerOf } from "./triggers";
 
 const { mutation } = operationsOf("Triggers");
 
@@ -38,6 +38,7 @@ export const deliveryOperations = {
     output: DeliveryReplay,
     problems: ["not_found", "bad_request", "workflow_has_problems", "queue_full"],
     http: { route: "POST /triggers/{id}/replay", success: "The deliveries, newest first" },
+    cli: [{ form: "trigger replay TRIGGER", ...namesTrigger }],
     async run(services, { trigger_id, limit, ...money }, { signal }) {
       const workflow = workflowOf(services, triggerOf(services, trigger_id).workflow_id);
       const tested = testedOf(services, workflow);

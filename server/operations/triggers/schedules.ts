@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Time } from "../common-schemas";
 import { operationsOf } from "../operation";
 import { TriggerFire } from "./trigger-schemas";
-import { triggerOf } from "./triggers";
+import { namesTrigger, triggerOf } from "./triggers";
 
 const { mutation, query } = operationsOf("Triggers");
 
@@ -25,6 +25,7 @@ export const scheduleOperations = {
     }),
     problems: ["not_found", "not_now"],
     http: { route: "GET /triggers/{id}/upcoming", success: "The planned times" },
+    cli: [{ form: "trigger next TRIGGER", ...namesTrigger }],
     run: (services, { trigger_id, count }) =>
       services.triggers.upcoming(triggerOf(services, trigger_id), count),
   }),
@@ -43,6 +44,7 @@ export const scheduleOperations = {
     }),
     problems: ["bad_request", "not_found", "not_now"],
     http: { route: "POST /triggers/{id}/backfill", success: "How many planned times run" },
+    cli: [{ form: "trigger backfill TRIGGER --from TIME --to TIME [--confirm]", ...namesTrigger }],
     run: (services, { trigger_id, from, to, confirm }) =>
       services.triggers.backfill(triggerOf(services, trigger_id), {
         ...{ from: Date.parse(from), to: Date.parse(to), confirm },

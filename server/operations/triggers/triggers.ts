@@ -30,7 +30,8 @@ const { mutation, query } = operationsOf("Triggers");
 
 const ByWorkflow = z.object({ workflow_id: z.string() });
 const ByTrigger = z.object({ trigger_id: z.string() });
-const namesTrigger = { fields: { trigger: "trigger_id" } };
+/** The parameter of terminal commands. */
+export const namesTrigger = { fields: { trigger: "trigger_id" } };
 const Config = z.record(z.string(), Json).meta({ description: "The settings of its kind" });
 const Secrets = z.array(z.string().min(1).max(500)).max(10).meta({
   description: "What signatures are verified with; several while one replaces another. Write-only",
@@ -220,6 +221,7 @@ export const triggerOperations = {
       status: 202,
       success: "Started; `run_id` is null while queued",
     },
+    cli: [{ form: "trigger test TRIGGER", ...namesTrigger }],
     run(services, { trigger_id, input }) {
       const trigger = triggerOf(services, trigger_id);
       const graph = services.triggers.graphOf(trigger.workflow_id);
@@ -245,6 +247,7 @@ export const triggerOperations = {
       as: "fires",
       page: ({ planned_at, key }: z.output<typeof TriggerFire>) => [planned_at, key],
     },
+    cli: [{ form: "trigger history TRIGGER", ...namesTrigger }],
     run(services, { trigger_id }) {
       triggerOf(services, trigger_id);
       return services.triggerStore.fires(trigger_id);
