@@ -127,7 +127,7 @@ function Expressions({ kind, keys, draft, onChange }: PartProps & { kind: Trigge
   return (
     <Field
       label="Inputs"
-      hint={`Expressions over ${kind === "webhook" ? "body, headers and query" : "output, error, status and run_id"}. Leave all empty to use the ${source}'s keys of the same names.`}
+      hint={`Expressions over ${kind === "webhook" ? "body, headers and query" : "output, error, status and run_id"}. If all are empty, ${source} keys match by name.`}
       group
     >
       {keys.map((key) => (
@@ -149,7 +149,7 @@ function TrustedInputs({ keys, draft, onChange }: PartProps & { keys: string[] }
   return (
     <CheckboxGroup
       label="Trusted inputs"
-      hint="Agents treat them as your own words. Everything else is untrusted: before anything in it decides where data is sent, a person is asked."
+      hint="They count as your own words: data may be sent where they say"
       className="grid grid-cols-2 gap-2"
       options={keys.map((key) => ({ value: key, label: key }))}
       value={draft.trusted_keys}

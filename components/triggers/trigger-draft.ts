@@ -3,7 +3,7 @@ import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import type { JsonObject } from "@/server/domain/base/values";
 import { type TriggerKind, TriggerSettings } from "@/server/domain/trigger/trigger";
 
-/** What the forms of all kinds of triggers fill in. */
+/** The values of the forms of all trigger kinds. */
 export interface TriggerDraft {
   unit: "minute" | "hour" | "day" | "weekday" | "week" | "month" | "cron";
   every: number;
@@ -89,7 +89,7 @@ const OVERLAPS = choicesOf({
   buffer_all: { label: "Queue all", hint: "Starts every run, one after another" },
   cancel_other: { label: "Cancel the current run", hint: "Starts once it has ended" },
   terminate_other: { label: "Replace the current run", hint: "Starts without waiting for its end" },
-  allow_all: { label: "Run at the same time", hint: "Starts every run on time" },
+  allow_all: { label: "Run in parallel", hint: "Starts every run on time" },
 });
 
 type Slot = "inputs" | "trusted" | "workflow";
@@ -161,12 +161,12 @@ const SCHEDULE: Parts = [
     as: "box",
     title: "Overlap and catch-up",
     parts: [
-      { key: "overlap", label: "While a run is in progress", as: "choice", options: OVERLAPS },
+      { key: "overlap", label: "Overlap policy", as: "choice", options: OVERLAPS },
       {
         key: "catch_up_s",
         label: "Catch-up window",
         as: "seconds",
-        hint: "Runs missed while the server was down start later, if they are not older than this",
+        hint: "How late a run may start after downtime",
       },
       {
         key: "jitter_s",
@@ -242,7 +242,7 @@ const FORM: Parts = [
       },
       {
         key: "runs_per_hour",
-        label: "Runs per visitor and hour",
+        label: "Hourly runs per visitor",
         as: "number",
         min: 1,
         max: 1000,
@@ -250,7 +250,7 @@ const FORM: Parts = [
       },
       {
         key: "max_cost_usd_per_day",
-        label: "Cost limit per visitor and day",
+        label: "Daily cost per visitor",
         as: "decimal",
         unit: "USD",
         min: 0,
@@ -259,11 +259,11 @@ const FORM: Parts = [
       },
       {
         key: "frame_ancestors",
-        label: "Sites that may embed it",
+        label: "Embeddable on",
         as: "texts",
         itemName: "site",
         most: 50,
-        hint: "For example https://example.org",
+        hint: "Sites that may show the form in a frame, such as https://example.org",
       },
     ],
   },
@@ -295,7 +295,7 @@ const mappingOf = (input: TriggerDraft["input"]) => {
   return filled.length > 0 ? { input: Object.fromEntries(filled) } : {};
 };
 
-/** The settings that a form stands for. `input`: of a schedule. */
+/** The settings that a draft describes. `input`: of a schedule's runs. */
 export function configOf(kind: TriggerKind, draft: TriggerDraft, input: JsonObject): JsonObject {
   const trusted = draft.trusted_keys.length > 0 ? { trusted_keys: draft.trusted_keys } : {};
   switch (kind) {
@@ -339,7 +339,7 @@ function timingOf(draft: TriggerDraft): JsonObject {
   };
 }
 
-/** The form of stored settings. */
+/** The draft of stored settings. */
 export function draftOf(stored: { kind: TriggerKind; config: unknown; has_password: boolean }): TriggerDraft {
   const read = TriggerSettings.safeParse(stored);
   if (!read.success) return NEW_TRIGGER;
@@ -357,7 +357,7 @@ export function draftOf(stored: { kind: TriggerKind; config: unknown; has_passwo
   return { ...NEW_TRIGGER, ...defined(config), has_password: stored.has_password };
 }
 
-/** What to send of a form's password; undefined: it stays as it is. */
+/** The password to send for a form; null removes it, undefined keeps it. */
 export function passwordOf(
   { has_password, password }: TriggerDraft,
   stored: { has_password: boolean } | undefined,

@@ -43,8 +43,8 @@ export function PublishButton({ flush }: { flush: () => Promise<boolean> }) {
           newest
             ? isSame
               ? `Version ${newest} is published`
-              : `The draft differs from version ${newest}`
-            : "Triggers and other workflows run the published version"
+              : `Changed since version ${newest}`
+            : "Publish the first version"
         }
         onClick={() => (isSame ? ui.setState({ isVersionsOpen: true }) : publishing.open())}
       >

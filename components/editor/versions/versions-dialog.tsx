@@ -113,7 +113,7 @@ function VersionRow({
   );
 }
 
-/** Takes over the draft that the server has now. */
+/** Replaces the editor's draft with the one stored on the server. */
 function useReload(): () => Promise<void> {
   const store = useEditorStore();
   const client = useTrpcClient();
@@ -152,9 +152,8 @@ function Chosen({ version, isInUse, flush, onRestored }: ChosenProps) {
     if (await flush()) await restore.mutateAsync({ workflow_id: id, n: number, publish });
   };
   const rollBack = useConfirm({
-    title: `Roll back to version ${number}?`,
-    description:
-      "It is published again as a new version, and becomes the draft. The current draft becomes a restore point.",
+    title: "Roll back the workflow?",
+    description: `Version ${number} is published again as a new version and becomes the draft. The current draft becomes a restore point.`,
     confirm: "Roll back",
     onConfirm: () => start(true),
   });
