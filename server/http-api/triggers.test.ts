@@ -161,6 +161,22 @@ test("a completed run ends a row of failures, and a test of the trigger doesn't 
   await vi.waitFor(async () => expect(await failures()).toBe(0));
 });
 
+test("a workflow deleted for good takes its triggers, versions and variables with it", async () => {
+  const api = newApi();
+  const id = api.workflows.create({ name: "W", graph: OK });
+  const { body } = await addTrigger(api, id, { kind: "webhook" });
+  await api.ask("POST", `/workflows/${id}/versions`, {});
+  await deliver(api, body.key, "one");
+  await api.ask("DELETE", `/workflows/${id}`);
+  expect(api.triggerStore.find(body.id)).toBeDefined();
+  expect((await api.ask("DELETE", `/bin/workflow/${id}`)).status).toBe(204);
+  expect([api.triggerStore.find(body.id), api.triggerStore.fires(body.id), api.versions.list(id)]).toEqual([
+    undefined,
+    [],
+    [],
+  ]);
+});
+
 test("a program can't mark inputs as trusted or change a trigger that has some", async () => {
   const api = newApi();
   const workflow = api.workflows.create({ name: "W", graph: OK });

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { type Db, writeTransaction } from "@/db/open";
 import { workflows } from "@/db/schema";
@@ -198,20 +198,7 @@ export class WorkflowStore {
 
   /** Empties the bin of what was removed before a moment; answers how many went. */
   purge(before: number): number {
-    return this.db.transaction((tx) => {
-      const gone = tx
-        .delete(workflows)
-        .where(lt(workflows.deletedAt, before))
-        .returning({ id: workflows.id })
-        .all();
-      const ids = gone.map(({ id }) => id);
-      forgetWorkOf(tx, ids);
-      forgetTestsOf(tx, ids);
-      forgetTriggersOf(tx, ids);
-      forgetVersionsOf(tx, ids);
-      forgetVariablesOf(tx, ids);
-      return gone.length;
-    });
+    return deleteBinned(this.db, lt(workflows.deletedAt, before));
   }
 
   /** Writes a role's new name into every workflow, the bin too; answers how many changed. */
@@ -257,3 +244,20 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
 }
+
+/** Deletes workflows of the bin for good, with all that belongs to them; returns how many. */
+export const deleteBinned = (db: Db, which: SQL): number =>
+  db.transaction((tx) => {
+    const ids = tx
+      .delete(workflows)
+      .where(and(which, isNotNull(workflows.deletedAt)))
+      .returning({ id: workflows.id })
+      .all()
+      .map(({ id }) => id);
+    forgetWorkOf(tx, ids);
+    forgetTestsOf(tx, ids);
+    forgetTriggersOf(tx, ids);
+    forgetVersionsOf(tx, ids);
+    forgetVariablesOf(tx, ids);
+    return ids.length;
+  });

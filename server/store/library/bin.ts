@@ -1,10 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
-import { forgetWorkOf } from "../runs/crew-work";
-import { forgetVariablesOf } from "../variables";
-import { forgetVersionsOf } from "../versions/workflow-versions";
-import { forgetTestsOf } from "./scenario-tests";
+import { deleteBinned } from "../workflows";
 import { MOVED_KINDS, type Moved } from "./shelf";
 
 /** Kinds of items in the bin. Keys of providers, servers and tokens are deleted at once. */
@@ -87,18 +84,7 @@ export class BinStore {
 
   /** Deletes permanently; false if it is not in the bin. Runs are deleted by the retention, since they may be large. */
   purge(kind: Exclude<BinKind, "run">, id: string): boolean {
-    if (kind === "workflow")
-      return this.db.transaction((tx) => {
-        const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
-        const isGone = tx.delete(workflows).where(binned).run().changes > 0;
-        if (isGone) {
-          forgetWorkOf(tx, [id]);
-          forgetTestsOf(tx, [id]);
-          forgetVersionsOf(tx, [id]);
-          forgetVariablesOf(tx, [id]);
-        }
-        return isGone;
-      });
+    if (kind === "workflow") return deleteBinned(this.db, eq(workflows.id, id)) > 0;
     if (kind !== "tool") return this.takeOut(kind, id);
     const versions = eq(customTools.name, id);
     const binned = this.db
