@@ -70,7 +70,7 @@ export const runOperations = {
       pins: Pins.optional(),
       from_run: z.string().optional().meta({
         description:
-          "The run that this input comes from. What was untrusted there stays untrusted, as far as it is unchanged",
+          "The run that this input comes from. Values that were untrusted there stay untrusted unless they change",
       }),
       idempotency_key: z.string().min(1).max(200).optional(),
       /** If the offline demo answers, it does so slowly enough to be watched. */

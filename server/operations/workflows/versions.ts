@@ -39,7 +39,7 @@ const Version = z.object({
   note: z.string(),
   by: z.string(),
   tests: VersionTests.nullable().meta({
-    description: "The result of the workflow's tests on this version; null if there were none to run",
+    description: "Results of the workflow's tests on this version; null if it had no tests",
   }),
   created_at: Time,
 });
@@ -60,7 +60,7 @@ const VersionDiff = z.object({
         order: z.object({ by: z.string(), ids: z.array(z.string()) }).exactOptional(),
       }),
     )
-    .meta({ description: "All differences exactly: applied to the first version, they give the second" }),
+    .meta({ description: "The exact differences: applied to the first version, they produce the second" }),
   differences: z
     .array(
       z.object({
@@ -76,7 +76,7 @@ const VersionDiff = z.object({
         ),
       }),
     )
-    .meta({ description: "The same for people, changed texts word by word" }),
+    .meta({ description: "The same differences as text for people, with changed texts word by word" }),
 });
 
 /** Published versions and restore points. */
@@ -85,7 +85,7 @@ export const versionOperations = {
     name: "publishWorkflow",
     summary: "Publish a workflow",
     about:
-      "Makes an unchangeable version of the draft, with copies of its roles, agents and crews and with its permissions. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
+      "Creates an immutable version of the draft, with copies of its roles, agents and crews, and with its permissions. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
     needs: "author",
     input: ByWorkflow.extend({ note: Note.default("") }),
     output: Published,
@@ -165,7 +165,7 @@ export const versionOperations = {
     name: "restoreWorkflowVersion",
     summary: "Restore a published version",
     about:
-      "Makes the version's graph the draft; the draft before it becomes a restore point. What has been withheld since stays withheld in the draft. With `publish`, the version is also published again as it was, with its own roles and permissions.",
+      "Makes the version's graph the draft; the previous draft becomes a restore point. Permissions withheld since then stay withheld in the draft. With `publish`, also publishes the version again, unchanged, with its own roles and permissions.",
     needs: "author",
     input: ByVersion.extend({ publish: z.boolean().default(false) }),
     output: z.object({
@@ -199,14 +199,14 @@ export const versionOperations = {
     name: "listRestorePoints",
     summary: "List a workflow's restore points, newest first",
     about:
-      "Drafts as they were: every 10 minutes of edits, and before an import, a merge, a replacement or a restore. All of the last day are kept, and one of each day before; at most 100.",
+      "Copies of the draft, kept every 10 minutes of edits and before an import, merge, replacement or restore. Troupe keeps all of the last 24 hours, the last of each earlier day, and at most 100.",
     needs: "read",
     input: ByWorkflow,
     output: z.array(
       z.object({
         id: z.int(),
         name: z.string(),
-        reason: z.enum(RESTORE_REASONS).meta({ description: "What changed the draft after it" }),
+        reason: z.enum(RESTORE_REASONS).meta({ description: "What changed the draft next" }),
         created_at: Time,
       }),
     ),
@@ -224,7 +224,7 @@ export const versionOperations = {
   restorePoint: mutation({
     name: "restoreDraft",
     summary: "Restore a draft from a restore point",
-    about: "The draft before it becomes a restore point.",
+    about: "The previous draft becomes a restore point.",
     needs: "author",
     input: ByWorkflow.extend({ point: z.int() }),
     output: z.object({ revision: z.int() }),
