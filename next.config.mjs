@@ -49,7 +49,7 @@ const config = {
         { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
       ],
     },
-    // Of form pages, proxy.ts says who may embed them.
+    // proxy.ts decides which sites may embed form pages.
     { source: "/((?!p/).*)", headers: [{ key: "X-Frame-Options", value: "DENY" }] },
     {
       source: "/api/:path*",

@@ -6,7 +6,7 @@ import { authorizeFormPage, authorizePage, isFormPage } from "@/server/access/pa
 import { contentSecurityPolicy, pageHeaders, STRICT_TRANSPORT } from "@/server/access/requests/headers";
 import { isHttpsHost } from "@/server/access/requests/hosts";
 
-/** For pages only, never for /api, /hooks and what forms send, where it would silently truncate long bodies. */
+/** For pages only. It would silently truncate long bodies sent to /api, /hooks or forms. */
 export async function proxy(request: NextRequest): Promise<Response> {
   const { pathname } = request.nextUrl;
   const isForm = isFormPage(pathname);

@@ -31,7 +31,7 @@ export const workflows = sqliteTable(
   (t) => [index("workflows_updated").on(t.deletedAt, t.updatedAt)],
 );
 
-/** Published versions: never changed. The newest is the one in use. */
+/** Published versions, which never change. The newest is in use. */
 export const workflowVersions = sqliteTable(
   "workflow_versions",
   {
@@ -43,23 +43,23 @@ export const workflowVersions = sqliteTable(
     graph: text("graph").notNull(),
     /** The roles that it uses, as JSON. */
     roles: text("roles").notNull(),
-    /** What it may not use, as in `workflows`. */
+    /** Withheld permissions, as in `workflows`. */
     withheld: text("withheld").notNull().default("[]"),
-    /** Texts of it that came with files (`ForeignText`), as JSON; null where there are none. */
+    /** Its texts from imported files (`ForeignText`), as JSON; null: none. */
     foreignText: text("foreign_text"),
     note: text("note").notNull().default(""),
-    /** Who published it, as the audit names them. */
+    /** Who published it, as named in the audit. */
     by: text("by").notNull(),
     /** SHA-256 of graph, roles, permissions and foreign texts, hex. */
     hash: text("hash").notNull(),
-    /** How its tests went when it was published, as JSON; null where it had none. */
+    /** Test results from when it was published, as JSON; null: no tests. */
     tests: text("tests"),
     createdAt: integer("created_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.workflowId, t.number] })],
 );
 
-/** Drafts as they were before later edits. */
+/** Drafts kept before later edits. */
 export const restorePoints = sqliteTable(
   "restore_points",
   {
@@ -67,38 +67,38 @@ export const restorePoints = sqliteTable(
     workflowId: text("workflow_id").notNull(),
     name: text("name").notNull(),
     graph: text("graph").notNull(),
-    /** What it could not use, as in `workflows`. */
+    /** Withheld permissions, as in `workflows`. */
     withheld: text("withheld").notNull(),
-    /** What came after it: edit | import | merge | replace | restore. */
+    /** What replaced this draft: edit | import | merge | replace | restore. */
     reason: text("reason", { enum: ["edit", "import", "merge", "replace", "restore"] }).notNull(),
     createdAt: integer("created_at").notNull(),
   },
   (t) => [index("restore_points_workflow").on(t.workflowId, t.createdAt)],
 );
 
-/** What starts runs of a workflow by itself. */
+/** Triggers of workflows. */
 export const triggers = sqliteTable(
   "triggers",
   {
     id: text("id").primaryKey(),
     workflowId: text("workflow_id").notNull(),
     kind: text("kind", { enum: ["webhook", "schedule", "form", "workflow"] }).notNull(),
-    /** By the schema of its kind, as JSON. */
+    /** Its settings, by the schema of its kind, as JSON. */
     config: text("config").notNull(),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
     /** SHA-256 of the key in its address, hex; null for kinds without an address. */
     keyHash: text("key_hash").unique(),
-    /** The key itself, sealed, so that its address can be shown again. */
+    /** The key itself, encrypted, so that its address can be shown again. */
     key: text("key"),
-    /** Signing secrets, sealed, as JSON; null where there are none. */
+    /** Signing secrets, encrypted, as JSON; null: none. */
     secret: text("secret"),
     /** Of a schedule: the next planned time that has no fire yet. */
     nextAt: integer("next_at"),
     /** Fires in a row that failed. */
     failures: integer("failures").notNull().default(0),
-    /** Why it was disabled by itself; null where a person did, or it is enabled. */
+    /** Why Troupe disabled it; null if it is enabled or a person disabled it. */
     disabledReason: text("disabled_reason"),
-    /** Who saved it last, as the audit names them. */
+    /** Who saved it last, as named in the audit. */
     by: text("by").notNull(),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -109,12 +109,12 @@ export const triggers = sqliteTable(
   ],
 );
 
-/** What triggers did, once for each planned time or delivery. */
+/** Fires of triggers: one per planned time, delivery or ended run. */
 export const triggerFires = sqliteTable(
   "trigger_fires",
   {
     triggerId: text("trigger_id").notNull(),
-    /** What makes it unique: the planned time, or the ID of the delivery. */
+    /** Unique within the trigger: the planned time, the ID of the delivery, or the ended run. */
     key: text("key").notNull(),
     plannedAt: integer("planned_at").notNull(),
     at: integer("at").notNull(),
@@ -125,16 +125,16 @@ export const triggerFires = sqliteTable(
     /** The input of its run while it is pending or buffered, as JSON. */
     input: text("input"),
     runId: text("run_id"),
-    /** Why no run started, in a sentence. */
+    /** Why no run started, as a sentence. */
     reason: text("reason"),
     /** SHA-256 of the body of a delivery, hex; null for other fires. */
     bodyHash: text("body_hash"),
-    /** Of a form page: who sent it, and from which address, as keyed hashes. */
+    /** Of a form page: keyed hashes of the visitor's cookie and IP address. */
     visitor: text("visitor"),
     address: text("address"),
-    /** How many ended runs led to this fire, one through another. */
+    /** Length of the chain of ended runs that led to this fire. */
     depth: integer("depth").notNull().default(0),
-    /** Whether a person tried the trigger out: the fire says nothing of how it works by itself. */
+    /** Whether a person tested the trigger: such fires don't count as failures. */
     isTest: integer("is_test", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
@@ -145,21 +145,21 @@ export const triggerFires = sqliteTable(
   ],
 );
 
-/** Named secrets, which tools and nodes use by name. */
+/** Named secrets for HTTP requests. */
 export const secrets = sqliteTable("secrets", {
   name: text("name").primaryKey(),
   /** AES-256-GCM record of the value, bound to its name. */
   value: text("value").notNull(),
   hint: text("hint"),
-  /** JSON array of the hosts that it may be sent to. */
+  /** Hosts that it may be sent to, as a JSON array. */
   hosts: text("hosts").notNull(),
-  /** JSON array of the workflows that may use it; null: all. */
+  /** IDs of workflows that may use it, as a JSON array; null: all. */
   workflows: text("workflows"),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });
 
-/** Values that runs read under `vars.`; a workflow's own replace those of the installation. */
+/** Values that runs read as `vars.NAME`; a workflow's own override those of the installation. */
 export const variables = sqliteTable(
   "variables",
   {
@@ -236,7 +236,7 @@ export const runs = sqliteTable(
     parentRun: text("parent_run"),
     parentActivation: text("parent_activation"),
     parentItem: integer("parent_item"),
-    /** The published version that it runs; null where it runs the draft. */
+    /** The published version that it runs; null: the draft. */
     workflowVersion: integer("workflow_version"),
     /** The trigger that started it. */
     triggerId: text("trigger_id"),
@@ -412,12 +412,12 @@ export const apiTokens = sqliteTable("api_tokens", {
   createdAt: integer("created_at").notNull(),
   lastUsedAt: integer("last_used_at"),
   revokedAt: integer("revoked_at"),
-  /** JSON array of scopes; null: all. */
+  /** Scopes, as a JSON array; null: all. */
   scopes: text("scopes"),
-  /** JSON array of the workflows that it may see and use; null: all. */
+  /** IDs of workflows that it may see and use, as a JSON array; null: all. */
   workflows: text("workflows"),
   expiresAt: integer("expires_at"),
-  /** Whether input sent with it counts as its owner's own words. Tokens from before scopes do. */
+  /** Whether input sent with it is trusted. It is for tokens from before scopes. */
   isTrusted: integer("is_trusted", { mode: "boolean" }).notNull().default(true),
 });
 

@@ -63,7 +63,7 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     // Set by the boot, which is part of the build: every request passes this filter first.
     const isHandledByFilter = globalThis.__troupeEdge;
     handleRequest = (request, response) =>
-      // The watchdog gets the request without its query and a webhook's key, which may be secrets.
+      // The watchdog gets the request without its query and without a webhook's key, since both may be secret.
       globalThis.__troupeExecuting.run(
         { request: `${request.method} ${request.url.split("?", 1)[0].replace(/^(\/hooks\/).*/, "$1…")}` },
         () =>

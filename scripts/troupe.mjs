@@ -48,7 +48,7 @@ Settings such as PORT and TROUPE_PASSWORD come from the environment, or from .en
 await ensureNode();
 const [first = "start", ...rest] = process.argv.slice(2);
 const isHelp = (word) => word === "--help" || word === "-h";
-// These have help of their own.
+// These commands have their own help.
 const hasOwnHelp = ["run", "explain", "deploy"].includes(first);
 if (first === "help" || isHelp(first) || (rest.some(isHelp) && !hasOwnHelp)) process.stdout.write(HELP);
 else if (["--version", "-v"].includes(first)) {

@@ -55,7 +55,7 @@ const FORM: readonly FormPart<Draft>[] = [
   },
 ];
 
-/** Adds a secret, or changes one. `start`: what a new one begins with. */
+/** Adds or changes a secret. `start`: prefilled values of a new one. */
 export function SecretForm({
   saved,
   start,

@@ -18,7 +18,7 @@ type Variable = Answers["variables"]["list"][number];
 export const useVariables = (workflowId: string | null) =>
   useQuery(useTrpc().variables.list.queryOptions(workflowId === null ? {} : { workflow_id: workflowId }));
 
-/** The variables of the installation (null) or of a workflow, which can be added, changed and deleted. */
+/** Adds, changes and deletes variables of the installation (null) or of a workflow. */
 export function Variables({ workflowId }: { workflowId: string | null }) {
   const { data, error } = useVariables(workflowId);
   const addition = useDialog((close) => <VariableForm {...{ workflowId }} saved={null} onClose={close} />);
@@ -150,7 +150,7 @@ function VariableForm({
   );
 }
 
-/** What a person entered: JSON if it is, otherwise text. */
+/** The entered text as a value: JSON if it parses, otherwise text. */
 function asValue(text: string): Json {
   try {
     return parseJson(text);
@@ -159,6 +159,6 @@ function asValue(text: string): Json {
   }
 }
 
-/** A value as it is entered; text that would be read as JSON is quoted. */
+/** A value as text for the field; text that would parse as JSON is quoted. */
 const asText = (value: Json): string =>
   typeof value === "string" && asValue(value) === value ? value : JSON.stringify(value);

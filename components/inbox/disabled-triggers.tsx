@@ -10,10 +10,10 @@ const KINDS = {
   webhook: "The webhook",
   schedule: "The schedule",
   form: "The form",
-  workflow: "The trigger after another workflow",
+  workflow: "The “Workflow ended” trigger",
 } as const;
 
-/** Triggers that disabled themselves. No run asks about them, but someone has to look. */
+/** Triggers that were disabled after repeated failures. They need attention, although no run asks a question. */
 export function DisabledTriggers() {
   const trpc = useTrpc();
   const invalidate = useInvalidate("triggers");

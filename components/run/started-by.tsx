@@ -35,7 +35,7 @@ export function startText(trigger: string, by: StartedBy | null | undefined): st
   return named ? `${named} ${by?.name}` : (STARTS[trigger] ?? trigger);
 }
 
-/** Who started the run, if it was no person; whether its input is untrusted. */
+/** Who started the run, unless a person did, and whether its input is untrusted. */
 export function StartedByLine() {
   const by = useRun(({ head }) => head.run.origin, undefined);
   const isUntrusted = useRun(({ head }) => isTaintedBy(head.run.origin, head.input), false);

@@ -11,7 +11,7 @@ import type { Trigger } from "./trigger-kinds";
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds as the value of a field for local date and time. */
+/** Unix milliseconds as the value of a datetime-local field. */
 function toLocal(at: number): string {
   const shifted = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 16);
@@ -23,7 +23,7 @@ const toInstant = (local: string): string | null => {
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 };
 
-/** Runs a schedule for planned times that have passed; shows how many before it does. */
+/** Runs a schedule for past planned times, after showing how many there are. */
 export function BackfillDialog({
   trigger,
   since,
@@ -44,7 +44,7 @@ export function BackfillDialog({
   const asked = { trigger_id: trigger.id, from: from ?? "", to: to ?? "" };
   const isWhole = from !== null && to !== null && from < to;
   const client = useTrpcClient();
-  // Without `confirm`, it only counts.
+  // Without `confirm`, it only counts planned times.
   const preview = useQuery({
     queryKey: ["backfill", asked],
     queryFn: () => client.triggers.backfill.mutate(asked),
@@ -66,7 +66,7 @@ export function BackfillDialog({
   return (
     <FormDialog
       title="Backfill"
-      description="Runs the schedule for planned times that have passed, one after another, or at once if it allows overlaps. Times that have a run are left out."
+      description="Runs the schedule for past planned times that have no run: one after another, or in parallel if its overlap policy allows it."
       submit={count === undefined ? "Backfill" : `Start ${countOf(count, "run")}`}
       mutation={backfill}
       error={preview.error?.message}

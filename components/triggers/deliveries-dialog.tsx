@@ -38,7 +38,7 @@ const STATUS: Readonly<
 export function DeliveryReplayDialog({ trigger, onClose }: { trigger: Trigger; onClose: () => void }) {
   const { run, stop } = useStoppable(useTrpcClient().triggers.replay.mutate);
   const [money, setMoney] = useState({ ...NO_MONEY, real: true });
-  // The first replay asks no model: it costs nothing and says what the rest would cost.
+  // The first replay calls no model: it is free and estimates the cost of the rest.
   const begin = useRef(run.mutate);
   useEffect(() => begin.current({ trigger_id: trigger.id }), [trigger.id]);
   const replay = run.isPending ? undefined : run.data;
@@ -50,7 +50,7 @@ export function DeliveryReplayDialog({ trigger, onClose }: { trigger: Trigger; o
       onOpenChange={onClose}
       size="xl"
       title="Replay on draft"
-      description={`What the draft would have done with the last deliveries of “${triggerText(trigger)}”. Recorded answers are reused where requests are equal, and no tool has effects.`}
+      description={`What the draft would have done with the last deliveries of “${triggerText(trigger)}”. Equal requests get their recorded answers, and no tool has side effects.`}
       footer={
         <>
           {run.isPending ? <Button onClick={stop}>Stop</Button> : null}
@@ -138,7 +138,7 @@ function DeliveryRow({ delivery }: { delivery: DeliveryComparison }) {
       {draft ? (
         <Disclosure title="Outcomes" isOpen={status === "different"}>
           <div className="grid gap-3 md:grid-cols-2">
-            <Outcome title="As it ran" outcome={recorded} />
+            <Outcome title="Recorded" outcome={recorded} />
             <Outcome title="Draft" outcome={draft} />
           </div>
         </Disclosure>

@@ -16,10 +16,10 @@ interface Props {
   initial: FormPage;
 }
 
-/** Asks for the password if there is one, then for the answers. */
+/** Asks for the password, if the form has one, and then for the answers. */
 export function PublicForm({ formKey, initial }: Props) {
   const [page, setPage] = useState(initial);
-  // Kept here too: in a frame, the browser may drop the cookie.
+  // Also kept here, since browsers may block the cookie in a frame.
   const [pass, setPass] = useState<string | null>(null);
   const [round, setRound] = useState(0);
   const { title, description, fields } = page;
@@ -98,7 +98,7 @@ interface AnswersProps {
   formKey: string;
   fields: readonly RunInputField[];
   pass: string | null;
-  /** The password was changed meanwhile. */
+  /** The password has changed. */
   onLocked: () => void;
   onAgain: () => void;
 }
@@ -112,7 +112,7 @@ function Answers({ formKey, fields, pass, onLocked, onAgain }: AnswersProps) {
   const refuse = ({ code, message, errors }: Refused) => {
     setState("open");
     if (code === "wrong_password") return onLocked();
-    // After that, they are sent under another ID.
+    // The next attempt uses a new ID.
     if (code === "key_reused") forgetSendingId(formKey);
     const others = errors.filter(({ key }) => !shown.some((field) => field.key === key));
     setErrors(errors);
@@ -161,7 +161,7 @@ function Received({ onAgain }: { onAgain: () => void }) {
 
 const INVALID = '[aria-invalid=true], [data-invalid] :is(button, [tabindex="0"])';
 
-/** Moves the focus to the first field with an error, or else to the message, once it is there. */
+/** After a failure, focuses the first invalid field, or else the message. */
 function useFocusError() {
   const form = useRef<HTMLFormElement>(null);
   const [failures, setFailures] = useState(0);

@@ -11,14 +11,14 @@ const Refusal = z.object({
   }),
 });
 
-/** Why something was not taken. `errors`: by field. */
+/** Why the server refused a request. `errors`: by field. */
 export interface Refused {
   code?: string | undefined;
   message: string;
   errors: readonly { key: string; message: string }[];
 }
 
-/** Sends something to the form; what comes back, or why it was refused. */
+/** Sends a request to the form; returns the answer, or why it was refused. */
 export async function send(key: string, body: object): Promise<{ answer: unknown } | { refused: Refused }> {
   try {
     const response = await fetch(`/p/${key}/submit`, {
@@ -37,25 +37,25 @@ export async function send(key: string, body: object): Promise<{ answer: unknown
 
 const kept = new Map<string, string>();
 
-/** An ID for the answers. It survives a reload until they are received, so that they start one run, however often they are sent. */
+/** An ID for the answers. It survives reloads until they are received, so that they start one run however often they are sent. */
 export function sendingId(key: string): string {
   const id = read(key) ?? kept.get(key) ?? newId("form");
   kept.set(key, id);
   try {
     sessionStorage.setItem(key, id);
   } catch {
-    // A frame may have no storage: then the ID lasts as long as the page.
+    // A frame may have no storage; the ID then lasts as long as the page.
   }
   return id;
 }
 
-/** The next answers are others. */
+/** Gives the next answers a new ID. */
 export function forgetSendingId(key: string): void {
   kept.delete(key);
   try {
     sessionStorage.removeItem(key);
   } catch {
-    // See above.
+    // No storage, so nothing to remove.
   }
 }
 

@@ -19,7 +19,7 @@ interface Props {
   at: XY;
 }
 
-/** What starts the workflow by itself, on the canvas above its start. */
+/** The workflow's triggers, on the canvas above its start node. */
 export function TriggerCards({ workflowId, graph, at }: Props) {
   const triggers = useTriggers(workflowId);
   const names = useNames(triggers);

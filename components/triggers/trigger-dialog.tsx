@@ -40,7 +40,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** The settings of a trigger. The address of a new webhook is shown once. */
+/** The settings of a trigger. Shows the address of a new webhook once. */
 export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Props) {
   const trpc = useTrpc();
   const refresh = useInvalidate("triggers");
@@ -120,7 +120,7 @@ interface PartProps {
   onChange: (draft: TriggerDraft) => void;
 }
 
-/** Where each input comes from; those left empty are filled by their names. */
+/** An expression for each input. If all are empty, inputs are filled by name. */
 function Expressions({ kind, keys, draft, onChange }: PartProps & { kind: Trigger["kind"]; keys: string[] }) {
   if (keys.length === 0) return null;
   const source = kind === "webhook" ? "body" : "output";

@@ -27,7 +27,7 @@ const STATUS: Readonly<
   failed: { label: "Failed", tone: "failed" },
 };
 
-/** What a trigger did, and what it will do next. */
+/** The fires of a trigger, and a schedule's next planned times. */
 export function TriggerHistory({ trigger, onClose }: { trigger: Trigger; onClose: () => void }) {
   const trpc = useTrpc();
   const fires = useQuery(
@@ -70,7 +70,7 @@ export function TriggerHistory({ trigger, onClose }: { trigger: Trigger; onClose
   );
 }
 
-/** A schedule's next times, in its time zone, and those it missed. */
+/** A schedule's next and missed planned times, in its time zone. */
 function Planned({ trigger }: { trigger: Trigger }) {
   const { data } = useQuery(useTrpc().triggers.upcoming.queryOptions({ trigger_id: trigger.id }));
   const since = data?.missed.at(-1)?.planned_at;
@@ -96,7 +96,7 @@ function Planned({ trigger }: { trigger: Trigger }) {
       {data.missed.length > 0 ? (
         <p className="mt-2 text-[13px] text-waiting">
           Missed: {data.missed.map(({ planned_at }) => moment.format(planned_at)).join("; ")}. Backfill runs
-          what was missed.
+          them.
         </p>
       ) : null}
       {backfill.dialog}

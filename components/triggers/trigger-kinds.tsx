@@ -34,6 +34,6 @@ export function triggerText({ kind, config }: Trigger, workflows?: ReadonlyMap<s
   }
 }
 
-/** "Off", or why it disabled itself; null if it is on. */
+/** "Off", or why it was disabled automatically; null if it is on. */
 export const triggerProblem = ({ enabled, disabled_reason }: Trigger): string | null =>
   disabled_reason ?? (enabled ? null : "Off");

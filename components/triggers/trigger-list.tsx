@@ -23,7 +23,7 @@ export function useTriggers(workflowId: string): readonly Trigger[] | undefined 
 
 type Open = { what: "new"; kind: Trigger["kind"] } | { what: "settings" | "history"; id: string } | null;
 
-/** The triggers of a workflow, with what can be done with each. */
+/** The triggers of a workflow and their actions. */
 export function TriggerList({ workflowId, graph }: { workflowId: string; graph: WorkflowGraph }) {
   const triggers = useTriggers(workflowId);
   const [open, setOpen] = useState<Open>(null);
@@ -45,7 +45,7 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
         </ul>
       ) : (
         <p className="text-[13px] text-ink-2">
-          Runs start when you press Run, through the API, or by a trigger. Triggers run the published version.
+          Runs start when you press Run, by an API call or by a trigger. Triggers run the published version.
         </p>
       )}
       <Menu
@@ -76,7 +76,7 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
   );
 }
 
-/** Names of workflows by id, if any trigger follows one. */
+/** Names of workflows by ID, if any trigger waits for one to end. */
 export function useNames(triggers: readonly Trigger[] | undefined): ReadonlyMap<string, string> {
   const list = useCallableWorkflows(triggers?.some(({ kind }) => kind === "workflow") ?? false);
   return useMemo(() => new Map(list?.map(({ id, name }) => [id, name])), [list]);

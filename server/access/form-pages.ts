@@ -2,7 +2,7 @@ import "server-only";
 import { getDb } from "@/server/store/current";
 import { newFormPages } from "@/server/store/form-pages";
 
-/** Tells the layout that a page is that of a form. The proxy sets it. */
+/** Set by the proxy: tells the layout that the page is a form page. */
 export const FORM_PAGE_HEADER = "x-troupe-form";
 
 /** The sites that may embed the page at a path. */

@@ -8,10 +8,10 @@ import { takeFromRateLimit } from "./requests/rate-limit";
 export interface GuardOptions {
   /**
    * `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. `hook`: the same from any site, with
-   * JSON, a form or text; what it may do follows from its address and its signature.
+   * JSON, a form or text; its address and its signature decide what it may do.
    */
   authScheme: "app" | "api" | "public" | "hook";
-  /** Of a hook or a form: who the request counts for in the rate limit. */
+  /** Of a hook or a form: the keys of its rate limits. */
   callers?: readonly string[];
   /** The most bytes a body may have. */
   maxBytes?: number;
@@ -79,7 +79,7 @@ const tooFast = (waitS: number): Refusal => ({
   headers: { "retry-after": String(waitS) },
 });
 
-/** Who sends a request, by its session or its token as they are now; null if it has no valid one. */
+/** Who sends a request, by its current session or token; null if neither is valid. */
 export async function principalOf(
   request: Request,
   authScheme: "app" | "api",

@@ -27,7 +27,7 @@ export async function authorizePage(request: Request, sessions: Sessions): Promi
   return { go: true };
 }
 
-/** The page of a form is for everybody, also in a frame of another site: it finds and begins no session. */
+/** Form pages are public, also in frames of other sites: they neither read nor start a session. */
 export const authorizeFormPage = (request: Request): PageDecision => malformed(request) ?? { go: true };
 
 export const isFormPage = (path: string): boolean => path.startsWith("/p/");

@@ -6,9 +6,9 @@ export interface Principal {
   id: string;
   /** Absent: all of them. */
   scopes?: readonly Scope[];
-  /** IDs of the workflows that it may see and use; absent: all. */
+  /** IDs of workflows that it may see and use; absent: all. */
   workflows?: readonly string[];
-  /** Of a token: whether input sent with it counts as its owner's own words. */
+  /** Of a token: whether input sent with it is trusted. */
   isTrusted?: boolean;
 }
 

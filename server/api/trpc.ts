@@ -49,9 +49,8 @@ const known = t.procedure.use(async ({ ctx, type, next }) => {
 });
 
 /**
- * The only builder of procedures: refuses whoever has no session and no token, or not the scope, and in a sentence what has another
- * shape than it takes. `ctx.services`: as the caller has them; `ctx.note` writes to the audit. What a mutation answers is on the disk
- * by then.
+ * The only builder of procedures. Refuses callers without a session, token or scope, and explains invalid input in a sentence.
+ * `ctx.services`: limited to what the caller may see. `ctx.note` writes to the audit. A mutation answers once its changes are on disk.
  */
 export const procedure = (needs: Scope) =>
   known.use(({ ctx, next }) => {

@@ -9,7 +9,7 @@ import { useEditor } from "../editing/editor-store";
 
 type MoveFix = Extract<Fix, { kind: "move_to_secret" }>;
 
-/** Names the key in a field as a secret for the host of its node, and puts the reference in its place. */
+/** Stores the key in a field as a secret for the host of its node, and replaces it with a reference. */
 export function MoveToSecret({
   fix: { node_id, field, host, label },
   onClose,

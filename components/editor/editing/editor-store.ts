@@ -14,7 +14,7 @@ export interface EditorState {
   revision: number;
   /** The document that the server has. The same object: nothing to save. */
   savedDoc: Version;
-  /** Why the next save overwrites the server's document, if it is no mere edit. */
+  /** Why the next save overwrites the server's document, unless it is an ordinary edit. */
   saveReason?: "merge" | "replace" | undefined;
   history: EditHistory<Version>;
   /** Never saved, never undone. */

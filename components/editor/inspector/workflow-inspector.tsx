@@ -139,7 +139,7 @@ export function ProjectSection() {
   );
 }
 
-/** Values that its nodes read as `vars`. */
+/** The workflow's variables, which its nodes read as `vars.NAME`. */
 function VariablesSection() {
   const id = useEditor((editor) => editor.id);
   const { data = [] } = useVariables(id);

@@ -6,7 +6,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { useUi, useUiStore } from "../ui-store";
 import { type Difference, useDraftDifferences } from "./use-versions";
 
-/** Classes of the cards that differ from the version that the draft is compared with. */
+/** CSS classes of the cards that differ from the compared version. */
 export function useComparedClasses(): ReadonlyMap<string, string> | undefined {
   const version = useUi(({ comparedWith }) => comparedWith) ?? undefined;
   const differences = useDraftDifferences(version);
@@ -23,7 +23,7 @@ const classesOf = (differences: readonly Difference[]) =>
     ),
   );
 
-/** Says what the canvas is compared with, and what is no longer on it. */
+/** Says which version the draft is compared with, and names the removed nodes. */
 export function ComparedBar() {
   const version = useUi(({ comparedWith }) => comparedWith);
   const differences = useDraftDifferences(version ?? undefined);

@@ -14,7 +14,7 @@ import { useUiStore } from "../ui-store";
 import { DifferenceList } from "./difference-list";
 import { useDraftDifferences, useVersions } from "./use-versions";
 
-/** The published version, whether the draft is equal to it, and the dialog that publishes the draft. */
+/** The published version, whether the draft equals it, and the dialog that publishes the draft. */
 export function usePublishing(flush: () => Promise<boolean>) {
   const versions = useVersions();
   const [newest] = versions ?? [];
@@ -28,7 +28,7 @@ export function usePublishing(flush: () => Promise<boolean>) {
   };
 }
 
-/** Publishes the draft; says whether it differs from the published version. On phones, the versions dialog does. */
+/** Publishes the draft, and shows whether it differs from the published version. Phones have it in the versions dialog. */
 export function PublishButton({ flush }: { flush: () => Promise<boolean> }) {
   const ui = useUiStore();
   useRefresh();
@@ -55,7 +55,7 @@ export function PublishButton({ flush }: { flush: () => Promise<boolean> }) {
   );
 }
 
-/** Each saved revision is another draft to compare. */
+/** Compares again after each saved revision. */
 function useRefresh() {
   const revision = useEditor((state) => state.revision);
   const refresh = useRef(useInvalidate("versions"));

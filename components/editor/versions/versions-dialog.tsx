@@ -16,7 +16,7 @@ import { DifferenceList } from "./difference-list";
 import { usePublishing } from "./publish-button";
 import { useDraftDifferences, useVersions, type Version } from "./use-versions";
 
-/** The published versions and restore points, each with what differs from the draft. */
+/** Published versions, compared with the draft, and restore points. */
 export function VersionsDialog({ flush }: { flush: () => Promise<boolean> }) {
   const versions = useVersions();
   const [chosen, setChosen] = useState<number | null>(null);

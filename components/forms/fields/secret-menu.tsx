@@ -9,7 +9,7 @@ import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { secretText } from "@/server/domain/tool/secret";
 import { SecretForm } from "../secret-form";
 
-/** A key that opens the list of secrets; calls back with the reference to the chosen or added one. */
+/** A button with a key icon that lists the secrets; calls back with a reference to the chosen or added one. */
 export function SecretMenu({ label, onChoose }: { label: string; onChoose: (reference: string) => void }) {
   const secrets = useQuery(useTrpc().secrets.list.queryOptions());
   const addition = useDialog((close) => (

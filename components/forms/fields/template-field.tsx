@@ -52,7 +52,7 @@ export function lintTemplate(text: string, { keys, variables }: FormScope) {
   ];
 }
 
-/** Whether a path names a variable that exists, as far as that is known. */
+/** Whether a path names an existing variable; true while the variables are unknown. */
 const isVariable = ([key, name = ""]: readonly string[], variables: readonly string[] | undefined) =>
   key === VARS && (variables?.includes(name) ?? true);
 

@@ -11,7 +11,7 @@ export const PAGE_HEADERS = {
   "permissions-policy": "camera=(), microphone=(), geolocation=()",
 } as const;
 
-/** The headers of a page that these sites may embed. */
+/** Headers of a page that these sites may embed. */
 export function pageHeaders(frameAncestors: readonly string[] = []): Record<string, string> {
   const { "x-frame-options": noFrames, ...others } = PAGE_HEADERS;
   return { ...others, ...(frameAncestors.length === 0 && { "x-frame-options": noFrames }) };

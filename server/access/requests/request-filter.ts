@@ -26,7 +26,7 @@ export function refusesRequest(
     answer(request, response, refusal);
     return true;
   }
-  // Only a proxy says for whom it asks.
+  // Without a proxy, clients must not choose this header.
   if (!env.TROUPE_PUBLIC_URL) request.headers["x-forwarded-for"] = request.socket.remoteAddress ?? "";
   for (const name of Object.keys(request.headers)) if (INTERNAL.test(name)) delete request.headers[name];
   return false;
@@ -57,11 +57,11 @@ function refusalOf(request: IncomingMessage, env: Env): Refusal | null {
   return null;
 }
 
-/** The address that a request comes from, as this server or the nearest proxy saw it. */
+/** The client's address, as seen by this server or by the nearest proxy. */
 export const addressOf = (headers: Headers): string =>
   headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "";
 
-/** Whom an address stands for: of IPv6, the network, whose addresses all belong to one person. */
+/** The client that an address stands for: of IPv6, its /64 network, since one person has all of it. */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;
   const [head = "", tail] = address.toLowerCase().split("::");
