@@ -165,11 +165,11 @@ test("a secret that is missing, or whose host a value decides, stops the run bef
     await troupe.host.settled(run_id);
     return troupe.runs.state(run_id)?.activations["ask#1"]?.error?.message;
   };
-  expect(await errorOf()).toBe("The secret KEY is for api.example.com, not for 127.0.0.1.");
+  expect(await errorOf()).toBe("The secret KEY may only be sent to api.example.com, not to 127.0.0.1.");
   await ask.secrets.change({ name: "KEY", value: CANARY, hosts: ["127.0.0.1"], workflows: ["wf_other"] });
-  await expect(errorOf()).rejects.toThrow("isn't for this workflow");
+  await expect(errorOf()).rejects.toThrow("may not use the secret");
   await ask.secrets.remove({ name: "KEY" });
-  await expect(errorOf()).rejects.toThrow("KEY, which isn't here");
+  await expect(errorOf()).rejects.toThrow("KEY, which doesn't exist");
   expect(got).toEqual([]);
   db.$client.close();
 });

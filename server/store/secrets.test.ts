@@ -38,7 +38,7 @@ test("a secret is opened for its hosts and workflows only", () => {
   expect(store.open("A", about("wf_2"))).toHaveProperty("error");
   expect(store.open("A", { host: "a.example", run: null })).toHaveProperty("error");
   expect(store.open("A", about("wf_1", "b.example"))).toEqual({
-    error: "The secret A is for a.example, not for b.example.",
+    error: "The secret A may only be sent to a.example, not to b.example.",
   });
   expect(store.open("C", about("wf_1"))).toEqual({ error: "There is no secret C. Add it in Settings." });
 });

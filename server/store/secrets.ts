@@ -6,14 +6,14 @@ import { isHostOf, type KnownSecret } from "@/server/domain/tool/secret";
 import type { Sealer } from "@/server/secrets/sealer";
 import { hintOf } from "./stored-secret";
 
-/** A named secret, as people see it: its value never comes out. */
+/** A named secret without its value, which is never returned. */
 export interface StoredSecret {
   name: string;
-  /** The end of the value, where it is long enough for that to reveal nothing. */
+  /** The last characters of a value that is long enough for them to reveal nothing. */
   hint: string | null;
   /** The hosts that it may be sent to. */
   hosts: string[];
-  /** The workflows that may use it; null: all. */
+  /** IDs of workflows that may use it; null: all. */
   workflows: string[] | null;
   created_at: number;
   updated_at: number;
@@ -30,12 +30,12 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
     return found && toSecret(found);
   };
   const list = () => db.select().from(secrets).orderBy(asc(secrets.name)).all().map(toSecret);
-  /** Throws where the present key doesn't open it. */
+  /** Throws if the current key can't decrypt it. */
   const valueOf = (name: string): string | null => {
     const found = row(name);
     return found ? sealer.open(found.value, bindingOf(name)) : null;
   };
-  /** The workflow of a run; that of its parent where it runs a part of one. */
+  /** The workflow of a run, or of its parent if it runs a part of that workflow. */
   const workflowOf = (id: string): string | null => {
     const found = db
       .select({ workflow_id: runs.workflowId, parent: runs.parentRun })
@@ -63,7 +63,7 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
           .run().changes > 0
       );
     },
-    /** False if there is none of that name. Without a value, the stored one stays. */
+    /** False if no secret has that name. Without a value, the stored one is kept. */
     change(name: string, { value, hosts, workflows }: SecretInput & { value?: string | undefined }): boolean {
       const entered =
         value === undefined ? {} : { value: sealer.seal(value, bindingOf(name)), hint: hintOf(value) };
@@ -71,14 +71,14 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
       return db.update(secrets).set(set).where(eq(secrets.name, name)).run().changes > 0;
     },
     remove: (name: string): boolean => db.delete(secrets).where(eq(secrets.name, name)).run().changes > 0,
-    /** Secrets as the checks of a workflow see them; null: a workflow that isn't saved. */
+    /** Looks up secrets for the checks of a workflow; null: a workflow that isn't saved. */
     knownTo:
       (workflow: string | null) =>
       (name: string): KnownSecret | undefined => {
         const found = find(name);
         return found && { hosts: found.hosts, isForThis: isFor(found, workflow) };
       },
-    /** The value for a request of a run to this host, or why it isn't sent there. */
+    /** The value for a run's request to this host, or why it may not be sent there. */
     open(
       name: string,
       { host, run }: { host: string; run: { id: string; workflow_id: string | null } | null },
@@ -86,22 +86,22 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
       const found = find(name);
       if (!found) return { error: `There is no secret ${name}. Add it in Settings.` };
       if (!isFor(found, run && (run.workflow_id ?? workflowOf(run.id))))
-        return { error: `The secret ${name} isn't for this workflow. Allow it in Settings.` };
+        return { error: `This workflow may not use the secret ${name}. Allow it in Settings.` };
       if (!isHostOf(found.hosts, host))
-        return { error: `The secret ${name} is for ${found.hosts.join(", ")}, not for ${host}.` };
+        return { error: `The secret ${name} may only be sent to ${found.hosts.join(", ")}, not to ${host}.` };
       try {
         return { value: valueOf(name) ?? "" };
       } catch {
         return { error: `The secret ${name} can't be decrypted. Enter its value again in Settings.` };
       }
     },
-    /** Opens all, so that they are redacted from now on. */
+    /** Decrypts all, so that they are redacted from now on. */
     load(): void {
       for (const { name } of list())
         try {
           valueOf(name);
         } catch {
-          // Reported at the start, with all that the key doesn't open.
+          // Reported at startup, with everything that the key can't decrypt.
         }
     },
   };

@@ -48,7 +48,7 @@ beforeEach(() => {
 const open: OpenSecret = (name, { host }) =>
   host === "127.0.0.1"
     ? { value: VALUE }
-    : { error: `The secret ${name} is for 127.0.0.1, not for ${host}.` };
+    : { error: `The secret ${name} may only be sent to 127.0.0.1, not to ${host}.` };
 
 function call(
   name: string,
@@ -101,7 +101,10 @@ test("nothing is sent to a host that the secret isn't for", async () => {
   const refused = await call("http_request", { url: url("/", "127.0.0.2"), headers: { a: KEY } }, [
     use("headers", "a"),
   ]);
-  expect(refused).toEqual({ status_code: 403, error: "The secret KEY is for 127.0.0.1, not for 127.0.0.2." });
+  expect(refused).toEqual({
+    status_code: 403,
+    error: "The secret KEY may only be sent to 127.0.0.1, not to 127.0.0.2.",
+  });
   expect(got).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * What a caller may do: look, start and steer runs, answer people's questions, change workflows and the library, change
+ * What a caller may do: read; start and steer runs; answer questions of runs; change workflows and the library; change
  * settings.
  */
 export const SCOPES = ["read", "run", "answer", "author", "admin"] as const;

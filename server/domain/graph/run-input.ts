@@ -54,16 +54,16 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   });
 }
 
-/** The key under which a run's state has the variables. */
+/** The state key that holds a run's variables. */
 export const VARS = "vars";
 
-/** Whether a workflow has its own state key of that name: then it means what it always meant, and there are no variables. */
+/** Whether a workflow has its own state key of that name. It then keeps its meaning, and the workflow reads no variables. */
 export const hasOwnVars = (graph: WorkflowGraph): boolean =>
   Object.hasOwn(stateProperties(graph), VARS) ||
   inputFields(graph).some(({ key }) => key === VARS) ||
   Object.values(graph.nodes).some((node) => writtenKeys(node).includes(VARS));
 
-/** The state that a run begins with: schema defaults, the start node's defaults, then what was given, and its variables. */
+/** A run's initial state: schema defaults, the start node's defaults, then the given input, and its variables. */
 export function startingState(
   graph: WorkflowGraph,
   input: JsonObject,
@@ -82,7 +82,7 @@ export function startingState(
       defaults.push(field.key);
     }
   for (const [key, value] of Object.entries(input)) if (value !== undefined) state[key] = value;
-  // A workflow that had such a key before keeps it.
+  // An older workflow keeps its own key of that name.
   if (variables && !hasOwnVars(graph)) {
     delete state[VARS];
     if (Object.keys(variables).length > 0) state[VARS] = variables;

@@ -17,14 +17,14 @@ interface Found {
   value: string;
 }
 
-/** A key without the scheme before it: "Bearer abc" is "abc". */
+/** A key without its scheme: "abc" for "Bearer abc". */
 const bareKey = (text: string): string => text.trim().replace(SCHEME, "");
 
-/** The key at a place of some settings, without its scheme; "" if there is none. */
+/** The key at this place of the settings, without its scheme; "" if there is none. */
 export const keyAt = (config: unknown, place: string): string =>
   bareKey(keysIn(config).find((found) => found.place === place)?.value ?? "");
 
-/** A text with a reference to a secret in place of a key; in JSON as a value, or within a string. */
+/** A text whose key is replaced by a reference to a secret; in JSON as a value or within a string. */
 export function withReference(text: string, key: string, name: string): string {
   const reference = secretText(name);
   const isJson = /^\s*[{[]/.test(text);

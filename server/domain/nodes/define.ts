@@ -221,7 +221,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   /** Expressions and templates in the settings, for checking and for key completion. */
   expressions?(config: z.output<S>): { field: string; expression: string; result?: "bool" | "any" }[];
   templates?(config: z.output<S>): { field: string; template: string }[];
-  /** The texts and values in the settings in which references to secrets are filled in. */
+  /** The fields of the settings in which references to secrets are filled in. */
   secretPlaces?(config: z.output<S>): { field: string; value: Json }[];
   run?(config: z.output<S>, ctx: NodeContext): Flow<NodeResult>;
 }
@@ -273,7 +273,7 @@ export interface NodeContext {
   /** A rule of that name which the workflow brings along. */
   ownRule(name: string): OwnRule | undefined;
   /**
-   * Calls a tool and gives its result. A person's agreement is asked for as it would be for an agent. `secrets`: the
+   * Calls a tool and returns its result. Asks a person for approval as for an agent. `secrets`: the
    * arguments in which the settings name secrets.
    */
   tool(name: string, args: JsonObject, secrets?: readonly SecretUse[]): Flow<Json>;

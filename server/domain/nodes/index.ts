@@ -128,7 +128,7 @@ export const noteTextOf = (node: WorkflowNode): string | undefined =>
 export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
   getNodeKind(node.node_type).uses?.(node.config) ?? [];
 
-/** The texts and values of a node in which references to secrets are filled in, by their fields. */
+/** The fields of a node in which references to secrets are filled in. */
 export const secretPlacesOf = (node: WorkflowNode) =>
   getNodeKind(node.node_type).secretPlaces?.(node.config) ?? [];
 

@@ -3,16 +3,16 @@ import type { Json } from "@/server/domain/base/values";
 import { type SecretUse, secretBehind, splitAtSecrets, standIn } from "@/server/domain/tool/secret";
 import { type NodeContext, NodeFailure } from "./define";
 
-// Secrets in the settings of nodes. A reference counts only where a person wrote it: values are put into the text between
-// references, and a value that spells the stand-in of a secret beside a real one ends the attempt.
+// Secrets in the settings of nodes. A reference counts only where a person wrote it: values are inserted into the text between
+// references, and a value that contains the stand-in of a secret used in the same text fails the attempt.
 
 interface Written<T> {
   value: T;
-  /** Their places are relative to the value. */
+  /** Places are relative to the value. */
   uses: SecretUse[];
 }
 
-/** The names in a text, and the text with stand-ins in place of its references. */
+/** Replaces the references in a text with stand-ins; returns the names and the new text. */
 type ReadText = (text: string) => { text: string; names: string[] };
 
 /** A text of the settings, rendered between its references to secrets. Throws NodeFailure. */
@@ -42,7 +42,7 @@ export function renderBody(
     ),
   );
   if (names.length === 0) return { value: body, uses: [] };
-  // JSON can spell a stand-in in many ways, so what values brought in is looked at once it is read.
+  // JSON has many spellings of a stand-in, so inserted values are checked after parsing.
   const without = joined(
     parts,
     found.map(({ escape }) => (escape === "" ? "null" : "")),
@@ -54,7 +54,7 @@ export function renderBody(
   }));
 }
 
-/** A value of the settings as it was written, with stand-ins in place of references to secrets. */
+/** A value of the settings, with stand-ins in place of references to secrets. */
 export const writtenValue = (value: Json): Written<Json> =>
   withStandIns(value, (text) => {
     const { between, found } = splitAtSecrets(text);
@@ -98,7 +98,7 @@ function withStandIns(whole: Json, read: ReadText): Written<Json> {
   return { value: walk(whole, []), uses };
 }
 
-/** Throws NodeFailure where a value spells the stand-in of a secret that is used beside it. */
+/** Throws NodeFailure if a value contains the stand-in of a secret that is used in the same text. */
 function refuseForged(values: readonly Json[], names: readonly string[]): void {
   const text = JSON.stringify(values);
   const forged = names.find((name) =>
@@ -107,6 +107,6 @@ function refuseForged(values: readonly Json[], names: readonly string[]): void {
   if (forged !== undefined)
     throw new NodeFailure(
       "CONFIG",
-      `A value that this node fills in names the secret ${forged}. Only a node's own settings can use secrets, so nothing was sent.`,
+      `A value inserted into this node's settings names the secret ${forged}. Only the settings themselves can use secrets, so nothing was sent.`,
     );
 }

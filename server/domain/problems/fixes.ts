@@ -26,7 +26,7 @@ export type Fix = { label: string } & (
   | { kind: "dismiss"; key: string }
   /** A grant of the installation, not a change of the workflow. */
   | { kind: "allow"; key: string }
-  /** A person names a new secret with the key in this field; `host`: where it is sent, "" if a value decides that. */
+  /** A person stores the key in this field as a new secret. `host`: where it is sent; "" if a value decides that. */
   | { kind: "move_to_secret"; node_id: string; field: string; host: string }
 );
 

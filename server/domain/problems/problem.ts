@@ -41,7 +41,7 @@ export interface ProblemContext {
   delegatesMayKeepTools?: boolean | undefined;
   /** The secrets of this installation, by name. */
   secrets?: ((name: string) => KnownSecret | undefined) | undefined;
-  /** Names of the variables that its runs read. */
+  /** Names of the variables that its runs can read. */
   variables?: ReadonlySet<string> | undefined;
   /** Keys of the grants that this workflow needs and that no one gave when its file was imported. */
   withheld?: readonly string[] | undefined;

@@ -25,7 +25,7 @@
  * their own tasks of a plan. Tasks pass urgency on to what they wait for. Questions in words have a form.
  * Programs of a Python session can call the agent's tools, and a missing variable's declaration is named.
  * Untrusted input taints a run from its first event, and untrusted senders taint it later (`origin` in `run_created`,
- * `untrusted` beside `by`): neither is a person's own words.
+ * `untrusted` next to `by`): neither counts as a person's own words.
  */
 export const EDITION = 5;
 

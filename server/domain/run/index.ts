@@ -51,7 +51,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
   return s;
 }
 
-/** What an untrusted sender wrote is untrusted content, wherever it went. */
+/** Text from an untrusted sender is untrusted content wherever it is stored. */
 function heedSender(s: RunState, { payload }: RunEvent): void {
   if (!("untrusted" in payload) || !payload.untrusted) return;
   const { by } = payload;

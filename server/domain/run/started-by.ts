@@ -18,18 +18,18 @@ export const StartedBy = z.object({
         "The input keys whose values count as a person's own words; true: all. Other input is untrusted content",
     }),
   depth: z.int().exactOptional().meta({
-    description: "Of an event: how many ended runs led to it, one through another",
+    description: "Of an event: length of the chain of ended runs that led to it",
   }),
 });
 export type StartedBy = z.infer<typeof StartedBy>;
 
-/** Who sent something into a run. What an untrusted sender wrote taints the run, and is no person's own words. */
+/** The sender of a change or message to a run. Text from an untrusted sender taints the run. */
 export interface Sender {
   by: string;
   untrusted?: true;
 }
 
-/** The same as it is stored. */
+/** `Sender.untrusted` as stored. */
 export const Untrusted = z.literal(true).exactOptional();
 
 /** Whether the value of an input key counts as a person's own words. Without an origin, all do. */
@@ -40,7 +40,7 @@ export const isTrustedKey = (origin: StartedBy | undefined, key: string): boolea
 export const trustedInput = (origin: StartedBy | undefined, input: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(input).filter(([key]) => isTrustedKey(origin, key)));
 
-/** Whether an input brings text into a run that no person vouches for. */
+/** Whether an input contains untrusted text. */
 export const isTaintedBy = (origin: StartedBy | undefined, input: JsonObject): boolean =>
   entriesOf(input).some(([key, value]) => !isTrustedKey(origin, key) && !isEmpty(value));
 

@@ -257,9 +257,9 @@ export interface RunState extends CrewState {
   instructions: readonly Instruction[];
   /** Changes of crews' members by people, the oldest first. */
   team_news: readonly { node_id: string; agent_id: string; action: "added" | "removed" | "changed" }[];
-  /** What brought untrusted content into the run, in order: tools, untrusted senders, and what it was started by. */
+  /** Sources of untrusted content, in order: what started the run, tools, and untrusted senders. */
   taint_sources: readonly string[];
-  /** Those of them that sent it while the run went on, as `by` names them. */
+  /** The untrusted senders among them, as named in `by`. */
   untrusted_senders: readonly string[];
   /** Runs that its nodes started, by `childKey`. */
   children: Map<string, ChildRun>;

@@ -43,7 +43,7 @@ export const RecordedRun = z.looseObject({
   models: z.array(z.string().max(300)).max(200).exactOptional(),
   /** Context windows of the models at that time. */
   context_windows: z.record(z.string().max(300), z.number()).exactOptional(),
-  /** Who started it: what of its input is untrusted. */
+  /** Who started it, and so which input is untrusted. */
   origin: StartedBy.exactOptional(),
   variables: z.record(z.string(), Json).exactOptional(),
   /** Past work of the crew members. */

@@ -6,7 +6,7 @@ import { Spending } from "./report";
 /** How many deliveries one replay can cover. */
 export const MOST_DELIVERIES = 50;
 
-/** What a run came to. */
+/** The outcome of a run. */
 export const DeliveryOutcome = z.object({
   final_status: FinalStatus.nullable(),
   output: Json,
@@ -22,8 +22,8 @@ export const DeliveryOutcome = z.object({
 export type DeliveryOutcome = z.infer<typeof DeliveryOutcome>;
 
 /**
- * same: status and output are equal. different: they are not. unanswered: the draft makes a call that was not recorded.
- * not_run: it could not be replayed.
+ * same: status and output are equal. different: they differ. unanswered: the draft makes a call that was not recorded.
+ * not_run: the delivery could not be replayed.
  */
 export const DeliveryStatus = z.enum(["same", "different", "unanswered", "not_run"]);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
@@ -35,19 +35,19 @@ export const DeliveryComparison = z.object({
   at: z.int(),
   run_id: z.string(),
   status: DeliveryStatus,
-  /** Why, a sentence; empty if the outcomes say it. */
+  /** The reason, as a sentence; empty if the outcomes show it. */
   sentence: z.string(),
   recorded: DeliveryOutcome,
-  /** Null unless the draft came to an end. */
+  /** Null unless the draft's run ended. */
   draft: DeliveryOutcome.nullable(),
 });
 export type DeliveryComparison = z.infer<typeof DeliveryComparison>;
 
 export const DeliveryReplay = z.object({
   deliveries: z.array(DeliveryComparison),
-  /** US dollars that the runs of the unanswered deliveries cost when recorded; null: unknown. */
+  /** Recorded cost of the unanswered deliveries' runs, in US dollars; null: unknown. */
   estimate_usd: z.number().nullable(),
-  /** Absent: no real model was asked. */
+  /** Absent if no real model was called. */
   spending: Spending.optional(),
 });
 export type DeliveryReplay = z.infer<typeof DeliveryReplay>;

@@ -7,26 +7,26 @@ export const SecretName = z
   .string()
   .regex(SECRET_NAME, "Use letters, digits, _ and - and start with a letter (at most 64)");
 
-/** A template whose text can have references to secrets; a reference alone is kept as its text. */
+/** A template that may contain references to secrets; a reference on its own is kept as its text. */
 export const SecretTemplate = z.union([
   Template,
   z.strictObject({ $secret: SecretName }).transform(({ $secret }) => secretText($secret)),
 ]);
 
-/** `SecretUse` as it travels to the server with a worker's call. */
+/** `SecretUse` in a worker's call to the server. */
 export const SecretUse = z.object({
   at: z.array(z.string().max(1_000)).min(1).max(100),
   names: z.array(SecretName).min(1),
 });
 
-/** Shorter values can't be told from ordinary words, so that they couldn't be redacted. */
+/** Shorter values look like ordinary words and couldn't be redacted. */
 export const SecretValue = z
   .string()
   .trim()
   .min(8, "Enter at least 8 characters; shorter values can't be redacted")
   .max(20_000);
 
-/** A host that secrets can be for, as addresses have it: a name, an address, or `*.` and at least two labels. */
+/** A host that a secret may be sent to: a name, an IP address, or `*.` and at least two labels; normalized as in URLs. */
 export const SecretHost = z
   .string()
   .trim()

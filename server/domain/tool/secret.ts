@@ -6,8 +6,8 @@ export const SECRET_TOOLS: readonly string[] = ["http_request", "http_write"];
 export const SECRET_ARGUMENTS: ReadonlySet<string> = new Set(["headers", "body"]);
 
 /**
- * An argument of a call that has stand-ins of secrets in its text. Only nodes make these, from what a person wrote in
- * their settings: the same text in a value is only a text.
+ * An argument of a call that contains stand-ins of secrets. Only nodes create these, from settings that a person wrote. The
+ * same text in a value is plain text.
  */
 export interface SecretUse {
   /** The place of the text in the arguments; ["url", NAME] is a query parameter. */
@@ -15,7 +15,7 @@ export interface SecretUse {
   names: string[];
 }
 
-/** What the checks of a workflow know of a secret. */
+/** What the checks of a workflow know about a secret. */
 export interface KnownSecret {
   hosts: readonly string[];
   /** Whether this workflow may use it. */
@@ -23,15 +23,15 @@ export interface KnownSecret {
 }
 
 /**
- * What people write where a secret belongs: `{"$secret": "NAME"}`, as a value or within a text such as
- * `Bearer {"$secret": "NAME"}`. In a JSON string its quotes are escaped.
+ * A reference to a secret in settings: `{"$secret": "NAME"}`, as a value or within a text such as
+ * `Bearer {"$secret": "NAME"}`. In a JSON string, its quotes are escaped.
  */
 const REFERENCE = /\{\s*(\\?)"\$secret\1"\s*:\s*\1"([A-Za-z][A-Za-z0-9_-]{0,63})\1"\s*\}/g;
 
-/** How a secret is written in the settings of a node. */
+/** The reference to a secret in the settings of a node. */
 export const secretText = (name: string): string => `{"$secret": "${name}"}`;
 
-/** The text that stands for a secret in the arguments of calls, which are recorded and shown. */
+/** The stand-in for a secret in the arguments of calls, which are recorded and shown. */
 export const standIn = (name: string): string => `{"$secret":"${name}"}`;
 
 /** The name in a value that is nothing but a reference to a secret; null for any other value. */
@@ -42,7 +42,7 @@ export function secretBehind(value: unknown): string | null {
   return typeof name === "string" && SECRET_NAME.test(name) ? name : null;
 }
 
-/** What stands between the references to secrets in a text, and the references. */
+/** The references to secrets in a text, and the text between them. */
 export function splitAtSecrets(text: string): {
   between: string[];
   found: { name: string; escape: string }[];
@@ -63,15 +63,15 @@ export function splitAtSecrets(text: string): {
 export const secretsIn = (value: unknown): string[] =>
   splitAtSecrets(typeof value === "string" ? value : JSON.stringify(value)).found.map(({ name }) => name);
 
-/** How many places of some settings look like a reference to a secret, readable or not. */
+/** How many places in the settings look like a reference to a secret, valid or not. */
 export const countReferences = (settings: unknown): number =>
   JSON.stringify(settings)?.match(/\$secret\\*"/g)?.length ?? 0;
 
-/** A text with values in place of stand-ins; what is put in is not read again. */
+/** Replaces stand-ins with values. Inserted values are not scanned again. */
 export const fillIn = (text: string, valueOf: ReadonlyMap<string, string>): string =>
   text.replace(/\{"\$secret":"([\w-]+)"\}/g, (whole, name: string) => valueOf.get(name) ?? whole);
 
-/** Whether a host is among those of a secret: exactly, or below the name behind `*.`. */
+/** Whether a secret may be sent to a host: listed exactly, or covered by a wildcard (`*.`). */
 export const isHostOf = (hosts: readonly string[], host: string): boolean =>
   hosts.some((one) =>
     one.startsWith("*.") ? host.endsWith(one.slice(1)) && host.length >= one.length : one === host,

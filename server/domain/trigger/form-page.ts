@@ -1,6 +1,6 @@
 import type { RunInputField } from "@/server/domain/graph/run-input";
 
-/** What a visitor sees of a form. Without `fields`, its password is asked for first. */
+/** A form as a visitor sees it. Without `fields`, the visitor must enter its password first. */
 export interface FormPage {
   title: string;
   description?: string;

@@ -1,16 +1,16 @@
 import { dueAt, nextTimes, type ScheduleConfig } from "./schedule";
 
-/** So many fires of a schedule wait at most for an earlier run to end. */
+/** Maximum number of fires of a schedule that wait for an earlier run to end. */
 export const MAX_BUFFERED = 1_000;
 const ROOM = { buffer_one: 1, buffer_all: MAX_BUFFERED } as const;
 const FULL = {
   buffer_one: "Another fire was already waiting.",
   buffer_all: "1,000 fires were already waiting.",
 };
-/** So many planned times are decided, and so many runs started at once, so that a long backlog holds up nothing else. */
+/** Maximum number of planned times decided, and of runs started, at a time, so that a long backlog blocks nothing else. */
 const BATCH = 20;
 
-/** What is known of a schedule between two decisions. */
+/** The stored state of a schedule between two decisions. */
 export interface ScheduleState {
   /** Of the trigger. */
   id: string;
@@ -18,11 +18,11 @@ export interface ScheduleState {
   next_at: number | null;
   /** Its runs that have not ended. */
   open: readonly string[];
-  /** Whether a fire is recorded whose run could not be started yet. */
+  /** Whether a recorded fire still waits for its run to start. */
   isStarting: boolean;
   /** The fires that wait, the oldest first. */
   buffered: readonly PlannedFire[];
-  /** Whether a fire with this key is recorded, as after the clock was set back. */
+  /** Whether a fire with this key is recorded, which happens after the clock is set back. */
   has(key: string): boolean;
 }
 
@@ -33,24 +33,24 @@ export interface PlannedFire {
 
 export interface FireDecision extends PlannedFire {
   status: "pending" | "buffered" | "skipped" | "missed";
-  /** Why no run starts, in a sentence. */
+  /** Why no run starts, as a sentence. */
   reason?: string;
 }
 
 export interface Decision {
   /** New fires, and buffered ones with their new status. */
   fires: FireDecision[];
-  /** Runs to cancel before the fires are recorded, so that a crash between the two repeats only the decision. */
+  /** Runs to cancel before the fires are recorded, so that a crash in between repeats only the decision. */
   cancel: readonly string[];
   next_at: number | null;
-  /** When there is something to decide again, `now` or earlier if this was only a part; null: nothing is planned. */
+  /** When to decide again: `now` or earlier if part of a backlog is left; null: nothing is planned. */
   wake_at: number | null;
 }
 
-/** What makes a planned time unique among the fires of its trigger. */
+/** The key of a planned time, unique within its trigger. */
 export const fireKey = (planned: number): string => new Date(planned).toISOString();
 
-/** What is to be done about the planned times that are due, and about the fires that wait. */
+/** Decides what due planned times and waiting fires do. */
 export function decide(config: ScheduleConfig, state: ScheduleState, now: number): Decision {
   const { overlap } = config;
   const fires = new Map<string, FireDecision>();
@@ -71,7 +71,8 @@ export function decide(config: ScheduleConfig, state: ScheduleState, now: number
   const replaces = overlap === "cancel_other" || overlap === "terminate_other";
   const replace = (others: PlannedFire[]) => {
     const started = [...fires.values()].filter(({ status }) => status === "pending");
-    for (const other of [...others, ...started]) settle(other, "skipped", "A later time replaced it.");
+    for (const other of [...others, ...started])
+      settle(other, "skipped", "A later planned time replaced it.");
   };
   const replaceOthers = (fire: PlannedFire) => {
     replace(waiting.splice(0));
@@ -97,14 +98,14 @@ export function decide(config: ScheduleConfig, state: ScheduleState, now: number
     wake_at = next_at;
     if (state.has(fire.key)) continue;
     if (now - due > config.catch_up_s * 1000)
-      settle(fire, "missed", "The server wasn't running, and started after the catch-up window.");
+      settle(fire, "missed", "The server was down until after the catch-up window.");
     else if (overlap === "allow_all" || !isBusy) start(fire);
     else if (overlap === "skip") settle(fire, "skipped", "The previous run had not ended.");
     else if (replaces) replaceOthers(fire);
     else if (waiting.length < ROOM[overlap]) buffer(fire);
     else settle(fire, "skipped", FULL[overlap]);
   }
-  // The next part replaces what this one would start.
+  // The next part of the backlog replaces what this one would start.
   if (replaces && wake_at !== null && wake_at <= now) replace([]);
   if (overlap === "allow_all" && waiting.length > 0) wake_at = now;
   return { fires: [...fires.values()], cancel: cancels ? state.open : [], next_at, wake_at };

@@ -41,7 +41,7 @@ const CronExpression = z.strictObject({
     .max(200)
     .superRefine((cron, check) => {
       const problem = cronProblem(cron);
-      // It goes on, so that the union names this problem instead of saying that no option fits.
+      // `continue` lets the union report this problem instead of saying that no option matches.
       if (problem !== null) check.addIssue({ code: "custom", message: problem, continue: true });
     }),
 });
@@ -64,15 +64,15 @@ export const ScheduleConfig = z
     every: z.union([Preset, CronExpression], {
       error: "Use a unit (minute, hour, day, weekday, week or month) with its fields, or a cron expression",
     }),
-    /** IANA name; its clock decides when it is 09:00. */
+    /** IANA name; times of day are in this zone. */
     time_zone: z.string().max(64).refine(isTimeZone, "Use an IANA time zone such as Europe/Berlin"),
     overlap: OverlapPolicy.default("skip"),
-    /** How late a run may start because the server was down; what is later is missed. */
+    /** How late a run may start after downtime; later planned times are missed. */
     catch_up_s: z.number().int().min(10).max(YEAR_S).default(86_400),
     starts_at: Instant.exactOptional(),
     /** No run starts at this time or after it. */
     ends_at: Instant.exactOptional(),
-    /** Each run starts up to so much after its planned time. */
+    /** Maximum delay of a run after its planned time. */
     jitter_s: z.number().int().min(0).max(86_400).exactOptional(),
     input: JsonObject.default({}),
   })
@@ -97,9 +97,9 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * Times of day follow the zone's clock: one that does not exist moves to the first moment after the gap, one that exists twice
- * counts the first time. A cron expression with `*` or a step in its minutes or hours is an interval instead: it continues
- * through the repeated hour, and has nothing to catch up in a gap.
+ * Times of day follow the zone's clock: one that a clock change skips moves to the first moment after the gap, and one that it
+ * repeats counts once, the first time. A cron expression with `*` or a step in its minutes or hours is an interval instead: it
+ * also runs in the repeated hour, and not for skipped times.
  */
 const newCron = (cron: string, { time_zone, starts_at, ends_at }: Omit<Timing, "every">) =>
   new Cron(cron, {
@@ -111,7 +111,7 @@ const newCron = (cron: string, { time_zone, starts_at, ends_at }: Omit<Timing, "
   });
 
 function cronProblem(cron: string): string | null {
-  // The library also reads a date, which would be a schedule of one run.
+  // The library would also accept a date, which would be a schedule with one run.
   if (!/^(?:@[a-z]+|\S+(?:\s+\S+){4})$/.test(cron))
     return "Use five fields (minute, hour, day, month, weekday), such as 0 9 * * 1-5";
   try {
@@ -127,7 +127,7 @@ function cronOf(every: Every): string {
   if ("cron" in every) return every.cron;
   if (every.unit === "minute") return `*/${every.n} * * * *`;
   if (every.unit === "hour") {
-    // Hours by name are times of day, which no gap leaves out; a step would be an interval.
+    // Listed hours are times of day, which a clock change never skips; a step would be an interval.
     const hours = Array.from({ length: 24 / every.n }, (_, k) => k * every.n);
     return `${every.minute} ${every.n === 1 ? "*" : hours.join(",")} * * *`;
   }
@@ -148,13 +148,13 @@ export const nextTimes = (timing: Timing, after: number, n: number): number[] =>
     .nextRuns(n, new Date(after))
     .map((time) => time.getTime());
 
-/** The planned times from an instant up to another one, which is not part of it; at most `max`. */
+/** The planned times from an instant up to, but not including, another one; at most `max`. */
 export const timesBetween = (timing: Timing, from: number, to: number, max: number): number[] =>
   nextTimes(timing, from - 1, max).filter((time) => time < to);
 
 /**
- * The next planned time of a schedule that is saved. `before`: how it was while enabled. A time that came and is not decided yet
- * is kept, unless the timing is another one now.
+ * The next planned time of a schedule that is being saved. `before`: the schedule so far, if enabled. A due time without a fire is
+ * kept unless the timing changes.
  */
 export function nextOnSave(
   config: ScheduleConfig,
@@ -168,8 +168,8 @@ export function nextOnSave(
 }
 
 /**
- * When a planned time is due: with jitter up to so much later, but before the next one. The same for the same schedule and
- * time, so that a restart changes nothing.
+ * When a planned time is due: with jitter, up to `jitter_s` later, but before the next one. Always the same for a schedule and a
+ * planned time, so that a restart changes nothing.
  */
 export function dueAt(
   config: Pick<ScheduleConfig, "jitter_s">,
@@ -181,7 +181,7 @@ export function dueAt(
   return room > 0 ? planned + (textHash(`${id} ${planned}`) % (room + 1)) : planned;
 }
 
-/** The timing in words: "Every weekday at 09:00, Europe/Berlin". */
+/** The timing as text: "Every weekday at 09:00, Europe/Berlin". */
 export const describe = ({ every, time_zone }: Timing): string => `${everyText(every)}, ${time_zone}`;
 
 function everyText(every: Every): string {

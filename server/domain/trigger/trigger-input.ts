@@ -10,12 +10,12 @@ import {
 } from "@/server/domain/text/expression/expression";
 import { DELIVERY_NAMES, ENDED_NAMES, type SettingsOf } from "./trigger";
 
-/** The input of a run, or what is wrong with where it comes from. */
+/** The input of a run, or why it could not be mapped. */
 export type MappedInput = { input: JsonObject } | { errors: FieldError[] };
 
 /** A webhook request. Names of headers are in lower case. */
 export interface Delivery {
-  /** A text that is no JSON and no form is a string. */
+  /** A string, unless it is JSON or a form. */
   body: Json;
   headers: Record<string, string>;
   query: Record<string, string>;
@@ -31,7 +31,7 @@ export function deliveredInput(
   if (input) return evaluated(input, DELIVERY_NAMES, { state: { ...delivery }, now });
   const { body } = delivery;
   if (isObject(body)) return { input: picked(body, inputs) };
-  // A text, a number or a list fills the only input that there is.
+  // Text, a number or a list fills the input of a workflow that has only one.
   const [only, ...others] = inputs;
   if (only !== undefined && others.length === 0 && body !== null) return { input: { [only]: body } };
   return inputs.length === 0
@@ -41,7 +41,7 @@ export function deliveredInput(
       };
 }
 
-/** How a run ended, for a run that its end starts. */
+/** An ended run that starts another one. */
 export interface EndedRun {
   run_id: string;
   status: "completed" | "failed";
@@ -59,7 +59,7 @@ export function endedInput(
   return { input: picked({ ...rest, ...output }, inputs) };
 }
 
-/** An input to try a workflow with: the first examples of its schema. What has none is left out. */
+/** Test input of a workflow: the first example of each field. Fields without examples are left out. */
 export const suggestedInput = (fields: readonly RunInputField[]): JsonObject =>
   Object.fromEntries(
     fields.flatMap(({ key, schema: { examples } }) =>

@@ -7,12 +7,12 @@ import {
 } from "@/server/domain/text/expression/expression";
 import { ScheduleConfig } from "./schedule";
 
-/** What the expressions of a webhook may read: the parts of a delivery. */
+/** Names that expressions of a webhook may read: the parts of a delivery. */
 export const DELIVERY_NAMES = ["body", "headers", "query"] as const;
-/** What the expressions of a trigger may read that fires when a run of another workflow ends; and `output`. */
+/** Names that expressions of a “Workflow ended” trigger may read, besides `output`. */
 export const ENDED_NAMES = ["error", "status", "run_id"] as const;
 
-/** The inputs of a run, each by an expression. */
+/** An expression for each input of a run. */
 const mapping = (names: readonly string[]) =>
   z.record(
     StateKey,
@@ -46,7 +46,7 @@ const WebhookConfig = z.strictObject({
   trusted_keys: TrustedKeys.optional(),
 });
 
-/** An origin that may frame a page, as the policy of a page names it. */
+/** An origin that may embed a page, as in `frame-ancestors`. */
 const FrameAncestor = z
   .string()
   .max(300)
@@ -81,7 +81,7 @@ const EndedConfig = z.strictObject({
 export const TRIGGER_KINDS = ["webhook", "schedule", "form", "workflow"] as const;
 export type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
-/** What starts runs of a workflow, and how. */
+/** The kind and the settings of a trigger. */
 export const TriggerSettings = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("webhook"), config: WebhookConfig }),
   z.strictObject({ kind: z.literal("schedule"), config: ScheduleConfig }),
@@ -91,9 +91,9 @@ export const TriggerSettings = z.discriminatedUnion("kind", [
 export type TriggerSettings = z.output<typeof TriggerSettings>;
 export type SettingsOf<K extends TriggerKind> = Extract<TriggerSettings, { kind: K }>;
 
-/** Fires in a row that fail until a trigger is disabled. */
+/** Failed fires in a row after which a trigger is disabled. */
 export const MAX_FAILURES = 10;
-/** How many ended runs may start another, one through another. */
+/** Maximum length of a chain of ended runs that start one another. */
 export const MAX_DEPTH = 5;
 
 /** The end of a run of one workflow starts a run of another. */
@@ -102,7 +102,7 @@ export interface EndLink {
   starts: string;
 }
 
-/** Whether a link would let a workflow lead to itself. */
+/** Whether a link would let a workflow start itself, directly or through others. */
 export function closesLoop(links: readonly EndLink[], { after, starts }: EndLink): boolean {
   const reached = new Set([starts]);
   for (const from of reached) for (const link of links) if (link.after === from) reached.add(link.starts);

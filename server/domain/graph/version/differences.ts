@@ -11,7 +11,7 @@ export interface Difference {
   text: string;
   /** The parts that changed. */
   details?: string;
-  /** Texts of it that changed, whole. */
+  /** The whole texts that changed. */
   texts?: { label: string; before: string; after: string }[];
 }
 
@@ -26,7 +26,7 @@ export const differences = (before: Named, after: Named): Difference[] => [
   ...inOrder(graphDifferences(before.graph, after.graph, diffGraphs(before.graph, after.graph))),
 ];
 
-/** How a version differs from another, also in its roles and permissions: exactly, and for people. */
+/** How two versions differ, including roles and permissions: exactly, and as text for people. */
 export function versionDifferences(
   before: VersionContent,
   after: VersionContent,
@@ -82,7 +82,7 @@ function graphDifferences(a: WorkflowGraph, b: WorkflowGraph, changes: readonly 
 
 const PARTS: ReadonlySet<string> = new Set(["nodes", "edges", "groups"]);
 
-/** The changes of each item of a part, with their paths within it. The order of a list matters to no one. */
+/** The changes of each item of a part, with paths relative to the item. Changes of a list's order are left out. */
 function grouped(changes: readonly Change[], part: string): [id: string, changes: Change[]][] {
   const found = new Map<string, Change[]>();
   const add = (id: string, change: Change) => found.set(id, [...(found.get(id) ?? []), change]);
@@ -93,7 +93,7 @@ function grouped(changes: readonly Change[], part: string): [id: string, changes
     if (first !== part) continue;
     const [step, ...rest] = path;
     if (step !== undefined) add(idOf(step), { ...change, path: rest });
-    // The first group appears together with their list, and the last one disappears with it.
+    // The list of groups appears with the first group and disappears with the last.
     else for (const [side, list] of listsOf(change)) for (const id of list) add(id, { path: [], [side]: id });
   }
   return [...found];
@@ -148,7 +148,7 @@ function roleDifferences(changes: readonly Change[]): Difference[] {
   });
 }
 
-/** A key is withheld; one with the mark is a permission that was given. */
+/** A key is a withheld permission; one with the mark was allowed by a person. */
 function permissionDifferences(before: readonly string[], after: readonly string[]): Difference[] {
   const differing = (from: readonly string[], to: readonly string[]) =>
     from.filter((key) => !to.includes(key));
@@ -171,7 +171,7 @@ function detailsOf(changes: readonly Change[], labelOf: Label): { details?: stri
   return labels.length > 0 ? { details: labels.join(", ") } : {};
 }
 
-/** The texts that differ, each named by its field and by the place within it: "Crew › writer › backstory". */
+/** The texts that differ, labeled by field and the path within it: "Crew › writer › backstory". */
 function textsOf(changes: readonly Change[], labelOf: Label): Pick<Difference, "texts"> {
   const texts = changes.flatMap(({ path, before = "", after = "", order }) => {
     if (order || path.length === 0 || path[0] === "name" || !isText(before) || !isText(after)) return [];

@@ -5,28 +5,28 @@ import { asStored, isSameJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "../graph";
 
-/** What a version of a workflow has. */
+/** The content of a version. */
 export interface VersionContent {
   graph: WorkflowGraph;
-  /** Those that the graph names. */
+  /** The roles that the graph uses. */
   roles: readonly RoleDefinition[];
-  /** What it may not use; see capabilities.ts. */
+  /** Withheld permissions; see capabilities.ts. */
   withheld: readonly string[];
 }
 
 /** A field of an object, or an item of a list by the field that identifies it: ["edges", { id: "edge_1" }, "condition"]. */
 export type PathStep = string | Readonly<Record<string, string>>;
 
-/** One difference. Without `before` it was added, without `after` removed. */
+/** One difference. Without `before`, it was added; without `after`, removed. */
 export interface Change {
   path: PathStep[];
   before?: Json;
   after?: Json;
-  /** Instead: the order of a list whose items are identified by the field `by`. */
+  /** Set instead of both: the new order of a list whose items are identified by the field `by`. */
   order?: { by: string; ids: string[] };
 }
 
-/** What identifies the items of a list, if all of them have it: edges, groups, agents and tasks of crews, roles, routes. */
+/** Fields that identify the items of a list if every item has one: edges, groups, agents and tasks of crews, roles, routes. */
 const IDENTIFIERS = ["id", "agent_id", "task_id", "name", "label"] as const;
 
 /** How one graph differs from another, by ids and fields; the order of fields doesn't count. */
@@ -34,9 +34,9 @@ export const diffGraphs = (a: WorkflowGraph, b: WorkflowGraph): Change[] => diff
 
 export const diffVersions = (a: VersionContent, b: VersionContent): Change[] => diff(a, b, []);
 
-/** Makes the second of two compared values from the first. */
+/** Applies a diff to the first of two compared values; returns the second. */
 export const applyDiff = <T>(changes: readonly Change[], value: T): T =>
-  // A diff leads from values of a type to others of it.
+  // A diff of two values of a type yields a value of that type.
   changes.reduce((before: unknown, change) => changed(before, change.path, change), asStored(value)) as T;
 
 function diff(a: unknown, b: unknown, path: PathStep[]): Change[] {
@@ -47,7 +47,7 @@ function diff(a: unknown, b: unknown, path: PathStep[]): Change[] {
   }
   const by = isList(a) && isList(b) ? identifierOf(a, b) : undefined;
   if (by !== undefined) return diffItems(byId(a, by), byId(b, by), { path, by });
-  // What differs in two JSON values is JSON.
+  // Parts of JSON values are JSON.
   return [{ path, ...(defined({ before: a, after: b }) as { before?: Json; after?: Json }) }];
 }
 

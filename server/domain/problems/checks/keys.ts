@@ -43,7 +43,7 @@ export function checkKeys(check: Check): void {
       kind: getNodeKind(node.node_type),
       written: new Set(writtenKeys(node)),
       isRead: reading.ofNode(id),
-      // The engine itself writes these: after failures, at limits, and the variables.
+      // The engine writes these keys: after failures, at limits, and the variables.
       exists: (key) => here?.has(key) || key === "_error" || key === "_loop_limit" || key === VARS,
       reads(key, place) {
         if (reader.exists(key) || reported.has(key)) return;

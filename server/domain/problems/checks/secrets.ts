@@ -31,7 +31,7 @@ export function checkTypedKeys({ report, at, node, kind, isRead }: NodeCheck): v
   );
 }
 
-/** Secrets that a node names: whether they are here, and for its host and this workflow. */
+/** Whether the secrets that a node names exist, and may be used for its host and this workflow. */
 export function checkSecrets({ report, at, node, kind, here }: NodeCheck): void {
   const written = countReferences(node.config);
   if (written === 0) return;
@@ -62,19 +62,19 @@ export function checkSecrets({ report, at, node, kind, here }: NodeCheck): void 
       report.error(
         "E_UNKNOWN_SECRET",
         place,
-        `${nameOf(node)} uses the secret ${name}, which isn't here. Add it in Settings.`,
+        `${nameOf(node)} uses the secret ${name}, which doesn't exist. Add it in Settings.`,
       );
     else if (!secret.isForThis)
       report.error(
         "E_SECRET_NOT_FOR_WORKFLOW",
         place,
-        `The secret ${name} isn't for this workflow. Allow it in Settings.`,
+        `This workflow may not use the secret ${name}. Allow it in Settings.`,
       );
     else if (host !== "" && !isHostOf(secret.hosts, host))
       report.error(
         "E_SECRET_NOT_FOR_HOST",
         place,
-        `${nameOf(node)} would send the secret ${name} to ${host}, but it is for ${secret.hosts.join(", ")}. Change the URL, or the secret's hosts in Settings.`,
+        `${nameOf(node)} would send the secret ${name} to ${host}, but it may only be sent to ${secret.hosts.join(", ")}. Change the URL, or the secret's hosts in Settings.`,
       );
   }
 }

@@ -7,7 +7,7 @@ import { hasOwnVars } from "@/server/domain/graph/run-input";
 import type { Check } from "../check";
 import { nameOf } from "../names";
 
-/** Variables that are read and don't exist. */
+/** Reports variables that are read but don't exist. */
 export function checkVariables({ graph, report, reading, here: { variables } }: Check): void {
   if (!variables) return;
   if (hasOwnVars(graph)) {

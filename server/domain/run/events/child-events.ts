@@ -14,14 +14,14 @@ export interface ProviderSummary {
 /** A workflow that a node runs: the version that was in use when the run was created. */
 export interface CalledWorkflow {
   name: string;
-  /** Absent for a draft: nothing was published. */
+  /** Absent for a draft, since nothing was published. */
   version?: number;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
   provider_summary: ProviderSummary | null;
   context_windows?: Record<string, number>;
   foreign?: ForeignText | undefined;
-  /** Its variables over those of the installation. */
+  /** Its variables, which override those of the installation. */
   variables?: JsonObject;
 }
 

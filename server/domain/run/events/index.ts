@@ -55,9 +55,9 @@ export interface RunEvents {
     trigger: RunTrigger;
     /** Who or what started it; absent in older runs, whose whole input counts as a person's own words. */
     origin?: StartedBy;
-    /** The published version that it runs; absent where it runs the draft. */
+    /** The published version that it runs; absent: the draft. */
     workflow_version?: number;
-    /** Variables of the installation and the workflow, as they were at the start; in its state as `vars`. */
+    /** Variables of the installation and the workflow when the run started; `vars` in its state. */
     variables?: JsonObject;
     provider_summary: ProviderSummary | null;
     /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */

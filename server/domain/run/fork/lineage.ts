@@ -34,7 +34,7 @@ export const ForkPatches = z.strictObject({
 });
 export type ForkPatches = z.infer<typeof ForkPatches>;
 
-/** The workflow version that a fork continues with: the one its original ran, the draft, or the published one. */
+/** The workflow version that a fork continues with: that of the original, the draft, or the published one. */
 export const ForkGraph = z.enum(["original", "latest", "published"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
