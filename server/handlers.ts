@@ -25,10 +25,10 @@ export const handlers = {
   /** A delivery to a webhook. */
   hook: (request: Request, { key }: { key: string }) => serveHook(request, key, getServices),
 
-  /** What visitors see of a form; null if there is none with this key. */
+  /** A form as visitors see it; null if no form has this key. */
   formPage: (key: string, cookies: string | null) => formPage(getServices(), key, cookies),
 
-  /** What the page of a form sends. */
+  /** A request from a form page. */
   form: (request: Request, { key }: { key: string }) => serveForm(request, key, getServices),
 
   async trpc(original: Request): Promise<Response> {

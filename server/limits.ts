@@ -18,15 +18,15 @@ export const LIMITS = {
   rate: {
     app: { perSecond: 50, burst: 200 },
     api: { perSecond: 200, burst: 2_000 },
-    /** For each webhook, and for each address that sends to any. */
+    /** Per webhook, and per sending address. */
     hook: { perSecond: 50, burst: 1_000 },
   },
   /**
-   * Deliveries to webhooks. `fields`: of a form; `pending`: of one webhook, recorded before their runs start; `waiting`: for the
-   * end of their run, of all webhooks.
+   * Deliveries to webhooks. `fields`: of a form body; `pending`: recorded fires of one trigger whose runs haven't started;
+   * `waiting`: requests to all webhooks that wait for the end of their run.
    */
   hooks: { bodyBytes: 1024 * 1024, fields: 2_000, pending: 1_000, waiting: 200, waitMs: 60_000 },
-  /** Form pages. `passwordTries`: from one address, and by everybody. */
+  /** Form pages. `passwordTries`: from one address, and in total. */
   forms: {
     bodyBytes: 1024 * 1024,
     passwordLength: 200,

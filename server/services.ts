@@ -51,7 +51,7 @@ import { keepResult } from "@/server/store/runs/tool-results";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
-import { newTriggerStore } from "@/server/store/triggers";
+import { newTriggerStore } from "@/server/store/triggers/triggers";
 import { newVariableStore } from "@/server/store/variables";
 import { newWorkflowVersions } from "@/server/store/versions/workflow-versions";
 import { newWatchdog } from "@/server/store/watchdog";

@@ -48,7 +48,7 @@ test("a token that expires in the past is refused with a sentence", async () => 
   const { ask } = openPage(<TokensSection apiBase={undefined} />, "/settings");
   await expect(
     ask.access.createToken({ name: "Late", scopes: ["read"], expires_at: Date.now() - 1 }),
-  ).rejects.toThrow("The token would have expired already. Choose a later date.");
+  ).rejects.toThrow("The expiry date has passed. Choose a later date.");
   await expect(
     ask.access.createToken({ name: "Lost", scopes: ["read"], workflows: ["none"] }),
   ).rejects.toMatchObject({ code: "NOT_FOUND" });

@@ -1,10 +1,10 @@
 import "server-only";
 import { getDb } from "@/server/store/current";
-import { newFormPages } from "@/server/store/form-pages";
+import { frameAncestors } from "@/server/store/triggers/form-pages";
 
-/** Set by the proxy: tells the layout that the page is a form page. */
+/** Tells the layout that a page is that of a form. The proxy sets it. */
 export const FORM_PAGE_HEADER = "x-troupe-form";
 
 /** The sites that may embed the page at a path. */
 export const frameAncestorsOf = (path: string): string[] =>
-  newFormPages(getDb()).frameAncestors(/^\/p\/([\w-]+)$/.exec(path)?.[1] ?? "");
+  frameAncestors(getDb(), /^\/p\/([\w-]+)$/.exec(path)?.[1] ?? "");

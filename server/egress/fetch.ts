@@ -269,7 +269,7 @@ function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): U
   return parsed;
 }
 
-/** The completed URL of a request, which must lead to the host that was asked about. */
+/** The completed URL of a request, which must have the host that was checked. */
 function sameSite(target: URL, completed: string): URL {
   const url = new URL(completed);
   if (url.origin === target.origin) return url;

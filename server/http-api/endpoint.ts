@@ -23,11 +23,11 @@ export interface EndpointCall<Params = Record<string, string>, Query = unknown, 
   headers: Headers;
   signal: AbortSignal;
   principal: Principal | null;
-  /** Whether the caller's token is still valid; for answers that take long. */
+  /** Whether the caller's token is still valid; for long responses. */
   isAllowed(): Promise<boolean>;
   /** Writes an action of the caller to the audit log. */
   note: Note;
-  /** As the caller has them. */
+  /** Limited to what the caller may see. */
   services: Services;
 }
 
@@ -42,7 +42,7 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   summary: string;
   about?: string;
   tag: Tag;
-  /** The scope that its caller must have; `public`: it needs no token. Checked before anything of the request is read. */
+  /** The required scope; `public`: no token needed. Checked before the request is read. */
   needs: Scope | "public";
   query?: Query;
   body?: Body;

@@ -30,7 +30,7 @@ const Sent = z.union([
   }),
 ]);
 
-/** The form with a key, for who sent these cookies; null if there is none. */
+/** The form with a key, as the visitor with these cookies sees it; null if there is none. */
 export function formPage(services: FormServices, key: string, cookies: string | null): FormPage | null {
   try {
     const form = openForm(services, key);
@@ -41,7 +41,7 @@ export function formPage(services: FormServices, key: string, cookies: string | 
   }
 }
 
-/** Answers what the page of a form sends: the password, or the answers. It needs no account and no session. */
+/** Serves requests of a form page: a password or answers. They need no account and no session. */
 export async function serveForm(
   request: Request,
   key: string,
@@ -75,7 +75,7 @@ export async function serveForm(
     if (!mayEnter(parts, form, sent.pass ?? cookieOf(cookies, PASS)))
       throw new Rejection("wrong_password", "Enter the password.");
     const visitor = visitorIn(cookies) ?? randomBytes(16).toString("base64url");
-    // Under a key that is stored nowhere: an address can't be told from what is stored.
+    // Hashed with a key that isn't stored, so that stored hashes don't reveal addresses.
     const keyed = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
     const outcome = submitForm(parts, form, {
       ...{ id: sent.id, input: sent.input },
@@ -83,7 +83,7 @@ export async function serveForm(
     });
     if (outcome.status === "failed")
       throw new Rejection("start_failed", "Your answers can't be taken now. Try again later.");
-    // What is acknowledged survives a power cut.
+    // Acknowledged answers survive a power cut.
     await parts.disk.sync();
     const days = `Path=/p; Max-Age=${VISITOR_DAYS * 86_400}`;
     return json({ received: true }, 202, { "set-cookie": cookie(VISITOR, visitor, days) });
@@ -100,7 +100,7 @@ function shown({ workflows }: FormServices, { trigger, graph }: OpenForm, isOpen
     : { title: name };
 }
 
-/** Of the schema around a field, visitors get only what it may name. */
+/** Visitors get only those parts of the surrounding schema that the field may refer to. */
 function plain({ around, ...field }: RunInputField): RunInputField {
   const { $defs, definitions, $schema } = around ?? {};
   return around ? { ...field, around: defined({ $defs, definitions, $schema }) } : field;
@@ -109,7 +109,7 @@ function plain({ around, ...field }: RunInputField): RunInputField {
 const visitorIn = (cookies: string | null) =>
   /^[\w-]{22}$/.exec(cookieOf(cookies, VISITOR) ?? "")?.[0] ?? null;
 
-/** In a frame of another site, browsers keep only cookies that say so, over https, and one for each such site. */
+/** In a frame of another site, browsers keep only partitioned cookies (one per site) over HTTPS. */
 function sameSite({ headers }: Request, { trigger }: OpenForm): string {
   if (!isHttpsHost(headers.get("host"))) return "SameSite=Lax";
   return trigger.config.frame_ancestors.length > 0

@@ -34,7 +34,7 @@ import { Retention } from "@/server/store/runs/retention";
 import { WorkspaceStore } from "@/server/store/runs/workspace";
 import { newSecretStore } from "@/server/store/secrets";
 import { newTokenStore } from "@/server/store/tokens";
-import { newTriggerStore } from "@/server/store/triggers";
+import { newTriggerStore } from "@/server/store/triggers/triggers";
 import { newVariableStore } from "@/server/store/variables";
 import { newWorkflowVersions } from "@/server/store/versions/workflow-versions";
 import { WorkflowStore } from "@/server/store/workflows";

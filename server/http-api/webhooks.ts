@@ -16,7 +16,7 @@ export async function serveHook(
   const passed = await guard(request, {
     authScheme: "hook",
     maxBytes: LIMITS.hooks.bodyBytes,
-    // The key is a password, and stays out of memory that lives on.
+    // The key is a password, so the rate limiter keeps only its hash.
     callers: [
       `address:${addressOf(request.headers)}`,
       `hook:${createHash("sha256").update(key).digest("hex")}`,
@@ -33,7 +33,7 @@ export async function serveHook(
       query: new URL(request.url).searchParams,
       body: await passed.request.text(),
     });
-    // What is acknowledged survives a power cut.
+    // Acknowledged deliveries survive a power cut.
     await disk.sync();
     const run_id = runOf(outcome);
     const waits = run_id !== null && trigger.config.respond === "result";
@@ -48,9 +48,9 @@ export async function serveHook(
 
 type HookServices = Pick<Services, "triggers" | "disk" | "runs">;
 
-/** Null if the run starts as soon as the server can take it. Throws Rejection. */
+/** Null if the run will start when the server has room for it. Throws Rejection. */
 function runOf(outcome: FireOutcome): string | null {
   if (outcome.status === "failed")
-    throw new Rejection("start_failed", "The workflow couldn't start. Its owner sees why.");
+    throw new Rejection("start_failed", "The workflow couldn't start. Its trigger history shows why.");
   return outcome.status === "started" ? outcome.run_id : null;
 }

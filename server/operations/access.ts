@@ -27,9 +27,9 @@ export const accessOperations = {
     input: z.object({
       name: TokenName,
       scopes: z.array(z.enum(SCOPES)).min(1, "Choose at least one scope"),
-      /** IDs; left out: all. */
+      /** IDs; omitted: all. */
       workflows: z.array(z.string()).min(1, "Choose at least one workflow").max(1_000).optional(),
-      /** Unix milliseconds; left out: never. */
+      /** Unix milliseconds; omitted: never. */
       expires_at: z.int().optional(),
       is_trusted: z.boolean().default(false),
     }),
@@ -39,7 +39,7 @@ export const accessOperations = {
     run(services, { name, scopes: chosen, workflows = null, expires_at = null, is_trusted }, { note }) {
       for (const id of workflows ?? []) workflowOf(services, id);
       if (expires_at !== null && expires_at <= Date.now())
-        throw new Rejection("bad_request", "The token would have expired already. Choose a later date.");
+        throw new Rejection("bad_request", "The expiry date has passed. Choose a later date.");
       const scopes = SCOPES.filter((scope) => chosen.includes(scope));
       const created = services.tokens.create(name, { scopes, workflows, expires_at, is_trusted });
       note("token_made", { token: name, id: created.id, scopes, workflows, expires_at, is_trusted });

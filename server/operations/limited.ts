@@ -10,8 +10,8 @@ import type { Services } from "./services";
 const limited = new WeakSet<Services>();
 
 /**
- * The services as a caller has them. For one that is limited to some workflows, nothing else is there, and what belongs to no
- * workflow can only be read. `perform` and the endpoints pass these to everything they call.
+ * The services that a caller may use. For a token limited to some workflows, other workflows don't exist, and everything outside
+ * of workflows is read-only. `perform` and the endpoints pass these to everything they call.
  */
 export function servicesFor(services: Services, principal: Principal | null): Services {
   if (!principal?.workflows || limited.has(services)) return services;
@@ -20,7 +20,7 @@ export function servicesFor(services: Services, principal: Principal | null): Se
   return seen;
 }
 
-/** Refuses a limited caller before work that belongs to no workflow. Throws not_allowed. */
+/** Refuses a limited caller before an operation outside of workflows. Throws not_allowed. */
 export function onlyUnlimited({ workflows }: Principal): void {
   if (workflows) refuse();
 }
@@ -32,9 +32,9 @@ function refuse(): never {
   );
 }
 
-/** A part of the services: what is shown of it, and a refusal for everything else, also for what is added to it later. */
+/** A service of which only these members work. All others throw, including members added later. */
 const only = <S extends object>(_of: S, shown: NoInfer<Partial<S>>): S =>
-  // The cast: what isn't shown is a function that throws.
+  // The cast: other members are functions that throw.
   new Proxy(shown, {
     get: (target, name) =>
       Object.hasOwn(target, name) || typeof name === "symbol" ? Reflect.get(target, name) : refuse,
@@ -43,7 +43,7 @@ const only = <S extends object>(_of: S, shown: NoInfer<Partial<S>>): S =>
 type Method = (...args: unknown[]) => unknown;
 type First<M> = M extends (first: infer A, ...rest: never[]) => unknown ? A : never;
 
-/** Methods and other properties as they are. */
+/** Unchanged methods and properties. */
 const whole = <S extends object, K extends keyof S>(of: S, ...names: K[]): Pick<S, K> =>
   Object.fromEntries(
     names.map((name) => {
@@ -68,7 +68,7 @@ const checked = <S extends object, K extends keyof S>(
     ]),
   ) as Pick<S, K>;
 
-/** The rows of a list that are seen: `more` reads on after the last one of the page before, until there are enough. */
+/** The visible rows of a list. `more` reads the page after a row, until there are enough. */
 function seenOf<T>(more: (before: T | undefined) => T[], isSeen: (one: T) => boolean, limit: number): T[] {
   const found: T[] = [];
   for (let page = more(undefined); page.length > 0; page = more(page.at(-1))) {
@@ -78,10 +78,10 @@ function seenOf<T>(more: (before: T | undefined) => T[], isSeen: (one: T) => boo
   return found.slice(0, limit);
 }
 
-/** A new service needs a line here: which of it belongs to a workflow, and what of the rest can be read. */
+/** A new service needs an entry here that says which members belong to a workflow, and which others can be read. */
 function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<string>): Services {
   const hasWorkflow = (id: string | null | undefined): boolean => typeof id === "string" && ids.has(id);
-  // A run belongs to the one that started it: who may use a workflow may see what it runs.
+  // A child run belongs to its parent's workflow: a token for that workflow may see it.
   const hasRun = (id: string): boolean => hasWorkflow(services.runs.owner(id));
   const needWorkflow = (id: string): void => {
     if (!hasWorkflow(id)) throw notFound("workflow");
@@ -94,7 +94,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
     scope === "workflow"
       ? hasWorkflow(scope_id)
       : scope !== "project" && scope !== "global" && hasRun(runOfScope(scope_id));
-  // What all workflows share can be read, unless the run of another one wrote it.
+  // Shared memories can be read, unless a run of another workflow wrote them.
   const hasMemory = (memory: Memory): boolean =>
     belongs(memory) ||
     ((memory.scope === "project" || memory.scope === "global") &&
@@ -108,7 +108,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
   const needTrigger = (id: string): void => {
     if (!hasWorkflow(services.triggerStore.find(id)?.workflow_id)) throw notFound("trigger");
   };
-  /** Library items in the bin are restored and deleted by those who may change the library. */
+  /** Library items in the bin need a token that may change the library. */
   const hasBinned = ({ kind, id }: { kind: string; id: string }): boolean => {
     if (kind === "workflow") return hasWorkflow(id);
     if (kind === "run") return hasRun(id);
@@ -142,7 +142,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
     called: services.called,
     versions: only(services.versions, {
       ...checked(needWorkflow, services.versions, "find", "list", "publish", "setTests"),
-      // Of what a workflow runs.
+      // For the workflows that it runs.
       ...whole(services.versions, "newest"),
     }),
     runs: only(runs, {
@@ -286,7 +286,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
     ),
     secrets: only(services.secrets, {
       ...whole(services.secrets, "find", "knownTo"),
-      // Every object has one.
+      // Named, since every object inherits a method of this name.
       valueOf: refuse,
       list: () =>
         services.secrets.list().flatMap((secret) => {
@@ -316,7 +316,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
     },
     forkRun(request) {
       needRun(request.run_id);
-      // The fork of a run that another workflow's run started would belong to its own workflow.
+      // The fork of a child run would belong to the child's own workflow.
       if (!hasWorkflow(runs.find(request.run_id)?.workflow_id)) refuse();
       return services.forkRun(request);
     },

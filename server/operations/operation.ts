@@ -81,7 +81,7 @@ interface Definition<In extends z.ZodType, Out> {
   name: string;
   summary: string;
   about?: string;
-  /** What a caller must be allowed to do; `perform` checks it for every face. */
+  /** The required scope; `perform` checks it for every interface. */
   needs: Scope;
   /** An object, or `z.void()`. */
   input: In;
@@ -147,7 +147,7 @@ export function perform<In extends z.ZodType, Out>(
   return run(servicesFor(services, caller.principal), input, { ...caller, note });
 }
 
-/** Refuses a caller without a scope: in `perform`, and before everything that is no operation. Throws not_allowed. */
+/** Refuses a caller without a scope: in `perform`, and before handwritten endpoints. Throws not_allowed. */
 export function authorize(needs: Scope, { scopes }: Principal): void {
   if (scopes && !scopes.includes(needs))
     throw new Rejection("not_allowed", `This requires the scope "${needs}". Use a token that has it.`);

@@ -19,7 +19,7 @@ const Workflows = z
   .max(1_000)
   .nullable()
   .default(null)
-  .meta({ description: "Ids of the workflows that may use it; null: all" });
+  .meta({ description: "IDs of the workflows that may use it; null: all" });
 const ByName = z.object({ name: z.string() });
 
 const ListedSecret = z.object({
@@ -29,18 +29,18 @@ const ListedSecret = z.object({
   workflows: z.array(z.string()).nullable(),
   used_by: z
     .array(z.object({ id: z.string(), name: z.string() }))
-    .meta({ description: "Workflows that name it" }),
+    .meta({ description: "Workflows that use it" }),
   created_at: Time,
   updated_at: Time,
 });
 
-/** Named secrets, which HTTP requests of workflows use by name. Values go in and never come out. */
+/** Named secrets for HTTP requests of workflows. Values are write-only. */
 export const secretOperations = {
   list: query({
     name: "listSecrets",
     summary: "List named secrets",
     about: "Names, hosts and uses. Values are never returned.",
-    // Who edits a workflow has to know the names.
+    // Authors of workflows need the names.
     needs: "author",
     input: z.void(),
     output: z.array(ListedSecret),
@@ -53,7 +53,7 @@ export const secretOperations = {
     name: "createSecret",
     summary: "Create a named secret",
     about:
-      'Workflows use it as {"$secret": "NAME"} in headers, query parameters and bodies of HTTP requests. It is sent to its hosts only, and not stored with runs.',
+      'Workflows use it as {"$secret": "NAME"} in headers, query parameters and bodies of HTTP requests. It is sent to its hosts only and never stored with runs.',
     needs: "admin",
     input: z.object({ name: SecretName, value: Value, hosts: Hosts, workflows: Workflows }),
     output: z.object({ name: z.string() }),
@@ -72,7 +72,7 @@ export const secretOperations = {
   change: mutation({
     name: "changeSecret",
     summary: "Change a named secret",
-    about: "Without a value, the stored one is kept. A further host requires entering the value again.",
+    about: "Without a value, the stored one is kept. Adding a host requires the value again.",
     needs: "admin",
     input: ByName.extend({ value: Value.optional(), hosts: Hosts, workflows: Workflows }),
     problems: ["not_found", "bad_request"],
@@ -85,7 +85,7 @@ export const secretOperations = {
       if (value === undefined && hosts.some((host) => !before.hosts.includes(host)))
         throw new Rejection(
           "bad_request",
-          "Enter the value again to add a host: a secret goes only to the hosts that it was entered for.",
+          "Enter the value again to add a host: a secret is only sent to hosts it was entered for.",
         );
       secrets.change(name, input);
       note("secret_changed", { secret: name, hosts, value: value === undefined ? "kept" : "replaced" });
@@ -107,7 +107,7 @@ export const secretOperations = {
   }),
 };
 
-/** The workflows whose nodes name a secret. */
+/** The workflows whose nodes use a secret. */
 const usesOf = ({ workflows }: Pick<Services, "workflows">, { name: secret }: StoredSecret) =>
   workflows
     .list()

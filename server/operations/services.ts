@@ -30,7 +30,7 @@ import type { RunStore } from "@/server/store/runs/runs";
 import type { WorkspaceStore } from "@/server/store/runs/workspace";
 import type { SecretStore } from "@/server/store/secrets";
 import type { TokenStore } from "@/server/store/tokens";
-import type { TriggerStore } from "@/server/store/triggers";
+import type { TriggerStore } from "@/server/store/triggers/triggers";
 import type { VariableStore } from "@/server/store/variables";
 import type { WorkflowVersions } from "@/server/store/versions/workflow-versions";
 import type { WorkflowStore } from "@/server/store/workflows";
@@ -42,7 +42,7 @@ import type { Triggers } from "@/server/triggers/triggers";
 export interface Services {
   workflows: WorkflowStore;
   versions: WorkflowVersions;
-  /** The same, as those workflows find them that run them: also where the caller doesn't see them. */
+  /** The same for sub-workflows, including those that the caller may not see. */
   called: Pick<WorkflowStore, "find" | "foreign">;
   roles: RoleStore;
   runs: Pick<

@@ -16,7 +16,7 @@ const LIMITS = { chars: 16 * 1024, each: 200 } as const;
 const ListedVariable = z.object({
   name: StateKey,
   value: Json,
-  workflow_id: z.string().nullable().meta({ description: "null: a variable of the installation" }),
+  workflow_id: z.string().nullable().meta({ description: "Null: a variable of the installation" }),
   updated_at: Time,
 });
 const ByName = z.object({ name: StateKey });
@@ -54,12 +54,13 @@ function remove({ variables }: Services, workflow_id: string | null, name: strin
   note("variable_removed", { variable: name, workflow_id });
 }
 
-/** Values that runs read as `vars.NAME`: those of the installation, replaced by those of the workflow. */
+/** Values that runs read as `vars.NAME`. Those of the workflow override those of the installation. */
 export const variableOperations = {
   list: query({
     name: "listVariables",
     summary: "List variables",
-    about: "Of the installation, or those that runs of a workflow read: its own replace the installation's.",
+    about:
+      "Without `workflow_id`, those of the installation; with it, those that the workflow's runs read. Its own override the installation's.",
     needs: "read",
     input: OfWorkflow.partial(),
     output: z.array(ListedVariable),
@@ -109,7 +110,7 @@ export const variableOperations = {
   setOfWorkflow: mutation({
     name: "setWorkflowVariable",
     summary: "Set a variable of a workflow",
-    about: "In its runs it replaces a variable of the installation with the same name.",
+    about: "In its runs, it overrides a variable of the installation with the same name.",
     needs: "author",
     input: ByName.extend({ ...OfWorkflow.shape, value: Value }),
     problems: ["not_found", "person_only", "too_large"],

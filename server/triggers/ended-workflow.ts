@@ -1,12 +1,13 @@
+import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { MAX_DEPTH } from "@/server/domain/trigger/trigger";
 import { type EndedRun, endedInput } from "@/server/domain/trigger/trigger-input";
 import type { RunStore, RunSummary } from "@/server/store/runs/runs";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { StoredTriggerOf, TriggerStore } from "@/server/store/triggers/triggers";
 import type { TriggerHost } from "./trigger-host";
 
-type EndTrigger = Extract<StoredTrigger, { kind: "workflow" }>;
+type EndTrigger = StoredTriggerOf<"workflow">;
 
 interface Parts {
   host: TriggerHost;
@@ -20,42 +21,54 @@ interface Parts {
 const OVERLAP_MS = 60_000;
 
 /** A run that stopped at a limit did not do its work. */
-const STATUS: Readonly<Record<string, EndedRun["status"]>> = {
-  COMPLETED: "completed",
-  INCOMPLETE: "failed",
-  ERROR: "failed",
-};
+const ENDINGS = { completed: ["COMPLETED"], failed: ["INCOMPLETE", "ERROR"] } as const satisfies Record<
+  EndedRun["status"],
+  FinalStatus[]
+>;
+const endingsOf = ({ config }: EndTrigger): FinalStatus[] => config.on.flatMap((status) => ENDINGS[status]);
+
+/** Tests, parts of other runs, forks and replays are no work of their own. */
+const isOwnWork = ({ trigger, parent, origin }: RunSummary) => trigger !== "test" && !parent && !origin;
+
+/** Whether a trigger fires for the end of this run. */
+const isMeant = (trigger: EndTrigger, run: RunSummary): boolean =>
+  trigger.enabled &&
+  trigger.config.workflow_id === run.workflow_id &&
+  run.final_status !== null &&
+  endingsOf(trigger).includes(run.final_status) &&
+  isOwnWork(run);
 
 /** Starts runs when runs of other workflows end. */
 export function newEndedWorkflows({ host, store, runs, graphOf }: Parts) {
   const fireFor = (trigger: EndTrigger, run: RunSummary) => {
-    const status = STATUS[run.final_status ?? ""];
-    const isMeant = trigger.enabled && trigger.config.workflow_id === run.workflow_id;
-    // Tests, parts of other runs, forks and replays are no work of their own.
-    if (!isMeant || run.trigger === "test" || run.parent || run.origin) return;
-    if (status === undefined || !trigger.config.on.includes(status)) return;
-    const graph = graphOf(trigger.workflow_id);
+    const graph = isMeant(trigger, run) ? graphOf(trigger.workflow_id) : undefined;
     if (!graph || store.fire(trigger.id, run.id)) return;
     const ended = runs.state(run.id)?.run;
     const depth = (ended?.origin?.depth ?? 0) + 1;
-    const fire = { key: run.id, planned_at: run.finished_at ?? run.created_at, depth };
-    const refuse = (reason: string) => {
-      store.addFire(trigger.id, { ...fire, input: {}, status: "skipped", reason });
-    };
-    if (depth > MAX_DEPTH)
-      return refuse(`${MAX_DEPTH} ended runs led to this one, one through another. No further run starts.`);
+    const fire = { key: run.id, planned_at: run.finished_at ?? run.created_at, depth, input: {} };
+    if (depth > MAX_DEPTH) {
+      const reason = `${MAX_DEPTH} ended runs led to this one, one through another. No further run starts.`;
+      store.addFire(trigger.id, { ...fire, status: "skipped", reason });
+      return;
+    }
     const mapped = endedInput(
       trigger.config,
       inputFields(graph).map(({ key }) => key),
-      { run_id: run.id, status, output: ended?.output ?? {}, error: ended?.error?.message ?? null },
+      {
+        run_id: run.id,
+        status: run.final_status === "COMPLETED" ? "completed" : "failed",
+        output: ended?.output ?? {},
+        error: ended?.error?.message ?? null,
+      },
       fire.planned_at,
     );
-    if ("input" in mapped) return void host.fire(trigger, { ...fire, input: mapped.input });
+    if ("input" in mapped) {
+      host.fire(trigger, { ...fire, input: mapped.input });
+      return;
+    }
     const [first] = mapped.errors;
-    store.addFire(trigger.id, {
-      ...{ ...fire, input: {}, status: "failed" },
-      reason: `The input "${first?.key}" has no value: ${first?.message}`,
-    });
+    const reason = `The input "${first?.key}" has no value: ${first?.message}`;
+    store.addFire(trigger.id, { ...fire, status: "failed", reason });
     host.countFailures(trigger.id);
   };
 
@@ -66,11 +79,19 @@ export function newEndedWorkflows({ host, store, runs, graphOf }: Parts) {
   return {
     /** After a start: fires for runs that ended while no one watched. */
     recover(): void {
-      for (const trigger of store.ofKind("workflow"))
-        for (const id of store.missedEnds(trigger, trigger.config.workflow_id, OVERLAP_MS)) {
+      for (const trigger of store.ofKind("workflow")) {
+        const missed = store.missedEnds({
+          trigger: trigger.id,
+          workflow: trigger.config.workflow_id,
+          endings: endingsOf(trigger),
+          since: trigger.updated_at,
+          overlap: OVERLAP_MS,
+        });
+        for (const id of missed) {
           const run = runs.find(id);
           if (run) fireFor(trigger, run);
         }
+      }
     },
   };
 }

@@ -7,7 +7,7 @@ import { findInputErrors } from "@/server/domain/graph/input-check";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { LIMITS } from "@/server/limits";
 import type { Visitor } from "@/server/store/form-pages";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
 import type { FireOutcome } from "./trigger-host";
 import type { Triggers } from "./triggers";
 import { isSame } from "./webhook";
@@ -80,7 +80,7 @@ export function submitForm(
       .map((name) => ({ key: name, message: "The form has no such field." }));
     errors.push(...findInputErrors(graph, input));
     if (errors.length > 0) throw new Rejection("invalid_input", "Check the fields.", { errors });
-    if (triggerStore.countPending(trigger.id) >= LIMITS.hooks.pending)
+    if (triggerStore.countFires(trigger.id, "pending") >= LIMITS.hooks.pending)
       throw new Rejection("queue_full", "Too many answers are waiting. Try again later.");
   }
   return triggers.fire(trigger, { key, planned_at: at, input, body_hash, visitor, address });

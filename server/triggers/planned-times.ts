@@ -1,7 +1,7 @@
 import { Rejection } from "@/server/domain/errors/rejection";
 import { fireKey } from "@/server/domain/trigger/overlap";
 import { describe, nextTimes, timesBetween } from "@/server/domain/trigger/schedule";
-import type { StoredTrigger, TriggerFire, TriggerStore } from "@/server/store/triggers";
+import type { StoredTrigger, TriggerFire, TriggerStore } from "@/server/store/triggers/triggers";
 
 const MAX_BACKFILL = 1_000;
 /** What a backfill makes up for. */

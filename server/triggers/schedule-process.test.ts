@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/secrets/sealer";
 import { newRunStore } from "@/server/store/runs/runs";
-import { newTriggerStore } from "@/server/store/triggers";
+import { newTriggerStore } from "@/server/store/triggers/triggers";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-schedule-"));

@@ -6,7 +6,7 @@ import { OverlapPolicy, ScheduleConfig } from "@/server/domain/trigger/schedule"
 import type { Launch } from "@/server/runner/lifecycle/launch";
 import { newSealer } from "@/server/secrets/sealer";
 import type { RunSummary } from "@/server/store/runs/runs";
-import { newTriggerStore } from "@/server/store/triggers";
+import { newTriggerStore } from "@/server/store/triggers/triggers";
 import { sized } from "@/server/testing/thorough";
 import { Schedules } from "./schedule";
 import { TriggerHost } from "./trigger-host";
@@ -135,7 +135,7 @@ function live(seed: number, overlap: string, which: (typeof CASES)[number], tick
       setFire: mortal(store.setFire),
       addFires: mortal((one: string, fires: Parameters<typeof store.addFires>[1], next: number | null) => {
         const before = store.openFires("buffered", id).length;
-        const isBusy = open().length + store.countPending(id) > 0;
+        const isBusy = open().length + store.countFires(id, "pending") > 0;
         for (const fire of fires) {
           if (store.fire(id, fire.key)) continue;
           const late = now - fire.planned_at;

@@ -2,7 +2,7 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { decide, type FireDecision } from "@/server/domain/trigger/overlap";
 import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
 import type { HostLog } from "@/server/runner/lifecycle/host-log";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
 import type { TriggerHost } from "./trigger-host";
 
 type Schedule = Extract<StoredTrigger, { kind: "schedule" }>;
@@ -11,7 +11,7 @@ interface Parts {
   host: Pick<TriggerHost, "startFire" | "whenEnded">;
   store: Pick<
     TriggerStore,
-    "find" | "ofKind" | "fire" | "openFires" | "openRuns" | "countPending" | "addFires"
+    "find" | "ofKind" | "fire" | "openFires" | "openRuns" | "countFires" | "addFires"
   >;
   /** Cancels a run; one that is being cancelled already is not changed. */
   cancel(runId: string, about: { by: string; reason: string }): void;
@@ -120,7 +120,7 @@ export class Schedules {
       {
         ...{ id, next_at, buffered },
         open: store.openRuns(id),
-        isStarting: store.countPending(id) > 0,
+        isStarting: store.countFires(id, "pending") > 0,
         has: (key) => store.fire(id, key) !== undefined,
       },
       this.now(),

@@ -9,7 +9,7 @@ import type { HostLog } from "@/server/runner/lifecycle/host-log";
 import type { Launch } from "@/server/runner/lifecycle/launch";
 import type { Watchers } from "@/server/runner/log/followers";
 import type { RunStore, RunSummary } from "@/server/store/runs/runs";
-import type { NewFire, OpenFire, StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { NewFire, OpenFire, StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
 
 /** What became of a fire. `pending`: it is recorded, and its run starts as soon as the server can take it. */
 export type FireOutcome =

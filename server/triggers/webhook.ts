@@ -9,7 +9,7 @@ import { inputFields } from "@/server/domain/graph/run-input";
 import { deliveredInput } from "@/server/domain/trigger/trigger-input";
 import { LIMITS } from "@/server/limits";
 import type { HostLog } from "@/server/runner/lifecycle/host-log";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers";
+import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
 import type { FireOutcome, TriggerHost } from "./trigger-host";
 
 type WebhookTrigger = Extract<StoredTrigger, { kind: "webhook" }>;
@@ -84,7 +84,7 @@ export function newWebhooks({ host, store, graphOf, now = Date.now, log }: Parts
     const errors = "errors" in mapped ? mapped.errors : findInputErrors(graph, mapped.input);
     if ("errors" in mapped || errors.length > 0)
       throw new Rejection("invalid_input", "The input is invalid.", { errors });
-    if (store.countPending(trigger.id) >= LIMITS.hooks.pending)
+    if (store.countFires(trigger.id, "pending") >= LIMITS.hooks.pending)
       throw new Rejection("queue_full", "Too many deliveries are waiting for their run. Try again later.");
     return host.fire(trigger, {
       ...{ key: key ?? randomUUID(), planned_at: at, input: mapped.input, body_hash },

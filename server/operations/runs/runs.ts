@@ -47,7 +47,7 @@ export function known(services: Pick<Services, "runs">, id: string) {
   return { run, state };
 }
 
-/** Who starts a run, as the run keeps it. */
+/** Who starts a run, for its origin. */
 export function startedBy({ tokens }: Pick<Services, "tokens">, principal: Principal): StartedBy {
   const trust = isTrusted(principal) ? { trusted: true as const } : {};
   if (principal.kind !== "token") return { kind: "person", ...trust };

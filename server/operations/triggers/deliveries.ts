@@ -26,7 +26,7 @@ export const deliveryOperations = {
     name: "replayDeliveries",
     summary: "Replay a trigger's last deliveries on the draft",
     about:
-      "Shows what the draft would have done, next to what happened. Nothing is stored and no tool has effects: requests equal to recorded ones get the recorded answers. Without `real`, a delivery for which the draft makes another request is `unanswered`, and `estimate_usd` says what the runs of those deliveries cost. With `real`, models answer such requests, up to `max_cost_usd`. Stops when the caller disconnects.",
+      "Compares what the draft would have done with what happened. Nothing is stored and no tool has side effects. Requests equal to recorded ones get the recorded answers. Without `real`, a delivery is `unanswered` if the draft makes a new request, and `estimate_usd` is the recorded cost of those deliveries' runs. With `real`, models answer new requests, up to `max_cost_usd`. Stops when the caller disconnects.",
     needs: "run",
     input: z
       .object({

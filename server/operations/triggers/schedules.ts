@@ -9,12 +9,12 @@ const { mutation, query } = operationsOf("Triggers");
 const ByTrigger = z.object({ trigger_id: z.string() });
 const Instant = z.iso.datetime({ offset: true });
 
-/** The planned times of schedules. */
+/** Planned times of schedules. */
 export const scheduleOperations = {
   upcoming: query({
     name: "listPlannedTimes",
-    summary: "List next planned times of a schedule, and missed ones",
-    about: "A disabled schedule has no next times. `missed` has the newest first.",
+    summary: "List next and missed planned times of a schedule",
+    about: "A disabled schedule has no next planned times. `missed` lists the newest first.",
     needs: "read",
     input: ByTrigger.extend({ count: z.coerce.number().int().min(1).max(100).default(5) }),
     output: z.object({
@@ -32,18 +32,18 @@ export const scheduleOperations = {
 
   backfill: mutation({
     name: "backfillSchedule",
-    summary: "Run a schedule for planned times that have passed",
+    summary: "Run a schedule for past planned times",
     about:
-      "Covers planned times from `from` up to, but not including, `to`, at most 1,000. Those with a run are left out. The runs start one after another; with `allow_all`, at once. Without `confirm`, only counts them.",
+      "Covers planned times from `from` up to, but not including, `to`, at most 1,000. Skips those that have a run. The runs start one after another; with `allow_all`, in parallel. Without `confirm`, only counts them.",
     needs: "run",
     input: ByTrigger.extend({ from: Instant, to: Instant, confirm: z.boolean().default(false) }).strict(),
     output: z.object({
-      count: z.int().meta({ description: "Number of planned times that run" }),
-      already_run: z.int().meta({ description: "Number of planned times left out" }),
+      count: z.int().meta({ description: "Number of planned times without a run" }),
+      already_run: z.int().meta({ description: "Number of planned times that have a run" }),
       confirmed: z.boolean(),
     }),
     problems: ["bad_request", "not_found", "not_now"],
-    http: { route: "POST /triggers/{id}/backfill", success: "How many planned times run" },
+    http: { route: "POST /triggers/{id}/backfill", success: "The number of planned times" },
     cli: [{ form: "trigger backfill TRIGGER --from TIME --to TIME [--confirm]", ...namesTrigger }],
     run: (services, { trigger_id, from, to, confirm }) =>
       services.triggers.backfill(triggerOf(services, trigger_id), {

@@ -30,14 +30,14 @@ const { mutation, query } = operationsOf("Triggers");
 
 const ByWorkflow = z.object({ workflow_id: z.string() });
 const ByTrigger = z.object({ trigger_id: z.string() });
-/** The parameter of terminal commands. */
+/** Maps the parameter of terminal commands. */
 export const namesTrigger = { fields: { trigger: "trigger_id" } };
 const Config = z.record(z.string(), Json).meta({ description: "The settings of its kind" });
 const Secrets = z.array(z.string().min(1).max(500)).max(10).meta({
-  description: "What signatures are verified with; several while one replaces another. Write-only",
+  description: "Signing secrets of a webhook; several during rotation. Write-only",
 });
 const Password = z.string().min(1).max(LIMITS.forms.passwordLength).nullable().meta({
-  description: "What visitors of a form enter; null removes it. Write-only",
+  description: "Password of a form; null removes it. Write-only",
 });
 
 type Parts = Pick<Services, "triggerStore" | "workflows">;
@@ -49,7 +49,7 @@ export function triggerOf({ triggerStore }: Parts, id: string): StoredTrigger {
   return trigger;
 }
 
-/** What starts runs of workflows by itself. */
+/** Triggers of workflows. */
 export const triggerOperations = {
   list: query({
     name: "listTriggers",
@@ -68,9 +68,8 @@ export const triggerOperations = {
 
   disabled: query({
     name: "listDisabledTriggers",
-    summary: "List triggers that disabled themselves",
-    about:
-      "A trigger disables itself after 10 fires in a row that failed. Enabling it removes it from the list.",
+    summary: "List automatically disabled triggers",
+    about: "A trigger is disabled after 10 failed fires in a row. Enabling it removes it from the list.",
     needs: "read",
     input: z.void(),
     output: z.array(DisabledTrigger),
@@ -120,7 +119,7 @@ export const triggerOperations = {
   save: mutation({
     name: "updateTrigger",
     summary: "Change, enable or disable a trigger",
-    about: "Omitted parts stay as they are. A change of the kind of signature removes the secrets.",
+    about: "Omitted parts stay unchanged. Changing the kind of signature removes the secrets.",
     needs: "author",
     input: ByTrigger.extend({
       config: Config.optional(),
@@ -170,7 +169,7 @@ export const triggerOperations = {
 
   replaceKey: mutation({
     name: "replaceTriggerKey",
-    summary: "Give a webhook or form another address",
+    summary: "Replace the address of a webhook or form",
     about: "The old address stops working immediately.",
     needs: "author",
     input: ByTrigger,
@@ -211,7 +210,7 @@ export const triggerOperations = {
     name: "testTrigger",
     summary: "Start a run as the trigger would",
     about:
-      "Its input is as untrusted as that of the trigger. If it is omitted, the examples of the input schema are used. The run has the trigger `test`.",
+      "The input is as untrusted as that of the trigger. By default, it comes from the examples of the input schema. The run's `trigger` is `test`.",
     needs: "run",
     input: ByTrigger.extend({ input: z.record(StateKey, Json).optional() }).strict(),
     output: z.object({ run_id: z.string().nullable() }),
@@ -235,7 +234,7 @@ export const triggerOperations = {
 
   fires: query({
     name: "listTriggerFires",
-    summary: "List what a trigger did, newest first",
+    summary: "List the fires of a trigger, newest first",
     about: "The last 1,000 fires, for up to 30 days.",
     needs: "read",
     input: ByTrigger,
@@ -256,7 +255,7 @@ export const triggerOperations = {
 
   retry: mutation({
     name: "retryTriggerFire",
-    summary: "Start the run of a fire that failed or was missed",
+    summary: "Start the run of a failed or missed fire",
     needs: "run",
     input: ByTrigger.extend({ key: z.string() }),
     output: z.object({ run_id: z.string().nullable() }),
@@ -271,7 +270,7 @@ export const triggerOperations = {
   }),
 };
 
-/** Where triggers have an address. */
+/** First path segment of a trigger's address, by kind. */
 const ADDRESSES: Partial<Record<TriggerKind, string>> = { webhook: "hooks", form: "p" };
 const urlOf = (kind: TriggerKind, key: string) => `${originOf(readSettings())}/${ADDRESSES[kind]}/${key}`;
 
@@ -334,7 +333,7 @@ function checkSecrets(settings: TriggerSettings, secrets: readonly string[] = []
   if (problem) throw new Rejection("bad_request", problem);
 }
 
-/** What is stored of a password, as the secrets of a form. Throws bad_request. */
+/** The hash of a form's password, stored like secrets. Throws bad_request. */
 async function passwordHash(
   kind: TriggerKind,
   password: string | null | undefined,
@@ -355,7 +354,7 @@ function setSecrets(
   note("trigger_secrets_changed", { ...aboutOf(trigger), count: secrets.length });
 }
 
-/** Throws why it did not start. */
+/** Throws the reason if it did not start. */
 function runOf(outcome: FireOutcome): { run_id: string | null } {
   if (outcome.status === "failed") throw outcome.error;
   return { run_id: outcome.status === "started" ? outcome.run_id : null };

@@ -208,7 +208,7 @@ async function previewImport(
   };
 }
 
-/** Files bring no variables: which of those that a workflow reads don't exist here. */
+/** The variables that an imported workflow reads and that don't exist here. Files contain no variables. */
 function missingVariables(
   graph: WorkflowGraph | null,
   { variables }: Pick<Services, "variables">,

@@ -5,7 +5,7 @@ import { runSuite } from "@/server/runner/scenario/run-suite";
 import { judgeBookOf, scenarioOf } from "../scenarios/stored-tests";
 import type { Services } from "../services";
 
-/** Runs a workflow's tests on one of its versions in the background, and keeps the result with the version. */
+/** Runs a workflow's tests on a version in the background and stores the result with the version. */
 export function testVersion(services: Services, id: string, number: number): void {
   const { versions } = services;
   const tests = services.scenarios.list(id).map(scenarioOf);
@@ -43,7 +43,7 @@ export function testVersion(services: Services, id: string, number: number): voi
   });
 }
 
-/** Runs those tests that had not finished when the server stopped. */
+/** Runs the tests that were interrupted when the server stopped. */
 export function testUntested(services: Services): void {
   for (const { id, number } of services.versions.untested()) testVersion(services, id, number);
 }

@@ -76,7 +76,7 @@ export const workflowOperations = {
     name: "listWorkflowInterfaces",
     summary: "List what workflows ask for and return",
     about:
-      "For choosing a workflow that a node runs, and its inputs. Of the published version, or the draft while there is none. By name.",
+      "For choosing a workflow that a node runs, and its inputs. Describes the published version, or the draft if nothing is published. Sorted by name.",
     needs: "read",
     input: z.void(),
     output: z.array(WorkflowInterface),
@@ -120,7 +120,8 @@ export const workflowOperations = {
       name: Name.optional(),
       graph: WorkflowGraph,
       reason: z.enum(RESTORE_REASONS).optional().meta({
-        description: "Why it is overwritten, if not by an edit: the draft before it becomes a restore point",
+        description:
+          "Why the draft is overwritten, unless by an edit. The previous draft becomes a restore point",
       }),
     }),
     problems: ["not_found", "changed_meanwhile"],

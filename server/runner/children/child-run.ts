@@ -221,7 +221,7 @@ function startOf(
       input,
       config: configFor(s, workflow.graph, budget),
       trigger: "workflow",
-      // What of its input is no person's own words, `foreign` says.
+      // `foreign` says which of its input is untrusted.
       origin: { kind: "run", id: s.run.id, name: s.run.workflow_name, trusted: true },
       provider_summary: workflow.provider_summary,
       ...defined({

@@ -35,7 +35,7 @@ export function changeMessages(messages: ChatMessage[], edits: readonly MessageE
   }
 }
 
-/** Who made the fork, and with it what it changes. */
+/** Who made the fork and its changes. */
 export const senderOf = ({ by, untrusted }: ForkOrigin): Sender => ({ by, ...defined({ untrusted }) });
 
 /** What a run records where it goes its own way. */

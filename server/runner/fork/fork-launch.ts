@@ -39,7 +39,7 @@ export function newForkLauncher(parts: {
 }) {
   const { models } = parts;
 
-  /** The workflow's draft or published version, checked as for any start. */
+  /** The workflow's draft or published version, checked like any start. */
   const latestOf = (
     run_id: string,
     { graph: choice, input: given, config: settings = {} }: Pick<ForkLaunch, "graph" | "input" | "config">,

@@ -45,7 +45,7 @@ export interface ForkRequest {
   /** Calls that only read and failed are made again. */
   retries?: true | undefined;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
-  /** Who makes the fork; absent: a run, for the runs that it starts. */
+  /** Who makes the fork; absent: a run, for its child runs. */
   started_by?: StartedBy | undefined;
 }
 
@@ -90,7 +90,7 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     created: storedCreation({
       ...created,
       payload: {
-        // The version of the draft is none.
+        // The draft has no version number.
         ...defined({ ...created.payload, ...replaced }),
         ...(input && {
           input,

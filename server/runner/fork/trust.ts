@@ -8,7 +8,7 @@ import { textHash } from "@/server/domain/text/text-hash";
 import type { RunStore } from "@/server/store/runs/runs";
 import { addedPhrases, tokenize } from "@/server/tools/user-provided-text";
 
-/** What of a run's beginning is no person's own words. */
+/** Which parts of a run's start are untrusted. */
 interface Trust {
   origin?: StartedBy;
   foreign?: ForeignText;
@@ -24,8 +24,8 @@ export const joined = (
     : (before ?? now);
 
 /**
- * Whose words a run has that begins with another's input, or with a changed one. What is the same keeps its trust. `by`
- * vouches for what they write, but not for untrusted text in it: there, only the words that they added are theirs.
+ * The trust of a run that starts with the input of another run, changed or not. Unchanged values keep their trust. `by` vouches
+ * for changed values; if these contain untrusted text, only for the words that `by` added.
  */
 export function trustAfter(before: Trust & { input: JsonObject }, input: JsonObject, by: StartedBy): Trust {
   const { origin, foreign } = before;
@@ -54,7 +54,7 @@ export function trustAfter(before: Trust & { input: JsonObject }, input: JsonObj
   };
 }
 
-/** The same for a new run. `from_run`: the run whose input it gets; `foreign`: the untrusted texts of its workflow. */
+/** The trust of a new run. `from_run`: the run that its input comes from; `foreign`: the untrusted texts of its workflow. */
 export function trustAtStart(
   runs: Pick<RunStore, "state">,
   start: { origin?: StartedBy | undefined; from_run?: string | undefined; input: JsonObject },
@@ -67,7 +67,7 @@ export function trustAtStart(
   return trustAfter({ ...earlier.run, ...texts, input: earlier.input }, input, origin);
 }
 
-/** What of an input no person vouches for. */
+/** The untrusted parts of an input. */
 function untrustedIn({ origin, foreign, input }: Parameters<typeof trustAfter>[0]): Json[] {
   const texts = new Set(foreign?.texts);
   return entriesOf(input).flatMap(([key, value]) =>
@@ -75,6 +75,6 @@ function untrustedIn({ origin, foreign, input }: Parameters<typeof trustAfter>[0
   );
 }
 
-/** A value with the names of its fields, as text whose words can be compared. */
+/** A value and its field names as text, for comparing words. */
 const asText = (value: Json | undefined): string =>
   JSON.stringify(value ?? null).replace(/\\(?:u[0-9a-f]{4}|.)/gi, " ");

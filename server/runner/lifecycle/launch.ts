@@ -48,7 +48,7 @@ export const notStarted = (message: string, details: StartErrors) =>
 
 export interface Launch {
   workflow_id: string;
-  /** The draft, unless it says otherwise. */
+  /** Default: the draft. */
   version?: VersionChoice | undefined;
   input: JsonObject;
   /** Overrides the workflow's own run settings, key by key. */
@@ -56,7 +56,7 @@ export interface Launch {
   trigger: StartRequest["trigger"];
   /** Who starts it; absent: all input counts as a person's own words. */
   origin?: StartRequest["origin"] | undefined;
-  /** The run that the input comes from: what was untrusted there stays so. */
+  /** The run that the input comes from: untrusted values stay untrusted. */
   from_run?: string | undefined;
   /** Outputs that replace the execution of nodes. Only a person in the editor may set them. */
   pins?: Pins | undefined;
@@ -143,10 +143,11 @@ const hashOf = ({ workflow_id, version = "draft", input, config, pins, only_node
     )
     .digest("hex");
 
-/** Variables can't be given as input. A node that runs alone gets the present ones. Throws Rejection. */
+/** Variables can't be passed as input. A node that runs alone gets the current ones. Throws Rejection. */
 function refuseOwnVars(graph: WorkflowGraph, { input, only_node }: Launch): void {
   if (only_node !== undefined || !Object.hasOwn(input, VARS) || hasOwnVars(graph)) return;
-  const message = 'The input can\'t have the key "vars": it stands for the variables. Set them in Settings.';
+  const message =
+    'The input can\'t have the key "vars", which is reserved for variables. Set them in Settings.';
   throw notStarted(message, { errors: [{ key: VARS, message }] });
 }
 
@@ -183,7 +184,7 @@ function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { p
 export interface TextSources {
   workflows: { foreign?: Pick<ForeignTexts, "among"> };
   roles: { list?(): { role: RoleDefinition; origin?: unknown }[] };
-  /** Absent where secrets are not checked before a run. */
+  /** Absent if secrets aren't checked before a run. */
   secrets?: Pick<SecretStore, "knownTo"> | undefined;
   variables?: Pick<VariableStore, "valuesFor"> | undefined;
 }
@@ -212,7 +213,7 @@ export function foreignText(
   return { foreign: { texts: texts.map(textHash), allowed: allowedPlaces(withheld) } };
 }
 
-/** The untrusted texts of a version: what was published keeps those that it had. */
+/** The untrusted texts of a version. A published version keeps those from its publishing. */
 export const foreignIn = (
   parts: TextSources,
   { published, withheld }: Pick<ChosenVersion, "published" | "withheld">,
@@ -220,7 +221,7 @@ export const foreignIn = (
 ): Pick<StartRequest, "foreign"> =>
   published ? defined({ foreign: published.foreign }) : foreignText(parts, needs, withheld);
 
-/** What is published of a draft. Undefined if there is no such workflow. Throws Rejection if it could not run. */
+/** The content of a draft for publishing. Undefined if the workflow doesn't exist. Throws Rejection if it can't run. */
 export function publishable(
   parts: CalledSources,
   id: string,
@@ -280,7 +281,7 @@ function refuseProblems(...of: Parameters<typeof errorsOf>): void {
     );
 }
 
-/** The workflows and secrets that a workflow can name. */
+/** The workflows and secrets that a workflow can use. */
 const knownTo = (parts: VersionSources & Pick<TextSources, "secrets">, id: string) => ({
   workflows: versionsAround(parts, id),
   secrets: parts.secrets?.knownTo(id),

@@ -6,7 +6,7 @@ import type { VersionContent } from "@/server/domain/graph/version/version-diff"
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { PublishedContent, WorkflowVersions } from "@/server/store/versions/workflow-versions";
 
-/** A published version by its number, the newest of them (the draft while there is none), or the draft. */
+/** The number of a published version, the newest one (the draft if nothing is published), or the draft. */
 export type VersionChoice = number | "published" | "draft";
 
 interface Draft {
@@ -24,11 +24,11 @@ export interface VersionSources {
   versions?: Pick<WorkflowVersions, "find" | "newest"> | undefined;
 }
 
-/** A workflow as one of its versions has it. The draft has all roles of the library. */
+/** The content of a workflow's version. The draft has all roles of the library. */
 export interface ChosenVersion extends VersionContent {
   id: string;
   name: string;
-  /** What was published; absent for the draft. */
+  /** The published content; absent for the draft. */
   published?: PublishedContent & { number: number };
 }
 
@@ -56,7 +56,7 @@ export function versionOf(
   throw new Rejection("invalid_input", message, { errors: [{ key: "version", message }] });
 }
 
-/** The workflow as nodes of others run it: the published version, or the draft while there is none. */
+/** A workflow as other workflows run it: the published version, or the draft if nothing is published. */
 export const usedBy = <Of extends Draft>({ versions }: Pick<VersionSources, "versions">, draft: Of): Of => ({
   ...draft,
   graph: versions?.newest(draft.id)?.graph ?? draft.graph,

@@ -23,7 +23,7 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
   ...["finish", "reject_task", READ_VALUE, ...CREW_TOOL_NOTES.map(({ name }) => name)],
 ]);
 
-/** What trusted people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
+/** Texts of trusted people in answers. When they decline a call, text quoted from it doesn't count: "not to eve@…". */
 function personTexts(interactions: readonly Interaction[]): string[] {
   const rejected = interactions.map(({ requested, answered }) => {
     const { calls = [requested] } = requested;
@@ -74,7 +74,7 @@ function approvedForGood({
   return approved;
 }
 
-/** Whole texts that persons gave this run: its trusted input, answers and instructions. */
+/** Whole texts that people gave this run: its trusted input, answers and instructions. */
 export const personsTexts = ({ run, input, interactions, told }: RunState): Set<string> => {
   const foreign = new Set(run.foreign?.texts);
   return new Set([

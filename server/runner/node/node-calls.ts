@@ -153,7 +153,7 @@ function* callOnce(
   const caller = callerOf(run, agent);
   // A program continues only in the process in which it began.
   const onCrash = spec && !called && isSince(run.s.run, 3) ? onCrashOf(spec) : null;
-  // The same text that is no reference to a secret is another request.
+  // The same text without secret references is a different request.
   const named = defined({ secrets: secrets.length > 0 ? secrets : undefined });
   const request = toolRequest({ tool: name, args: asked, answers: about.answers ?? [], ...named }, spec, {
     onCrash,

@@ -232,7 +232,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   ownRule(name: string): OwnRule | undefined {
-    // Rules of one name are equal: others are a problem that keeps a workflow from running.
+    // Rules with the same name are equal: differing ones are a problem that prevents the run.
     return writtenRules(this.s.graph).find((one) => one.name === name)?.rule;
   }
 

@@ -22,7 +22,7 @@ export interface Answering {
   unused(): number;
   /** Real models answer, so steps take real time. */
   isReal?: true;
-  /** Recorded answers come first, so requests are made as they were when recorded. */
+  /** Recorded answers come first, so requests are built as in the recording. */
   isRecorded?: true;
 }
 
@@ -84,8 +84,8 @@ export function simulatedAnswers(parts: TestParts, always: boolean, now: () => n
 }
 
 /**
- * Real models, up to a spending cap. Tools give what was recorded for the very same call, and with `isRecorded` so do models; the
- * other tools are those of a test, which touch nothing outside.
+ * Real models, up to a spending cap. Tools return what was recorded for the same call, and with `isRecorded` so do models. All
+ * other tool calls use the test tools, which have no effects outside.
  */
 export function realAnswers(
   parts: TestParts,

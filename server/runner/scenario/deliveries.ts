@@ -12,7 +12,7 @@ import { isRecordable, testOfRun } from "./keep-run";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
 import { type SpendingCap, SpendingCapReached } from "./spending-cap";
 
-/** A delivery, planned time or ended run, and the finished run that it started. */
+/** A fire and the finished run that it started. */
 export interface Delivered {
   key: string;
   at: number;
@@ -24,14 +24,14 @@ interface Replay {
   tested: Tested;
   delivered: readonly Delivered[];
   parts: TestParts;
-  /** Real models answer what was not recorded, up to this cap; absent: no call leaves the server. */
+  /** Real models answer unrecorded requests, up to this cap; absent: no call leaves the server. */
   spendingCap?: SpendingCap | undefined;
   aborted?: AbortSignal | undefined;
 }
 
 /**
- * What a workflow would do with past deliveries. Requests equal to recorded ones get the recorded answers; tools never have
- * effects. Yields the thread between deliveries.
+ * Runs a workflow with past deliveries. Requests equal to recorded ones get the recorded answers; tools never have side effects.
+ * Yields the thread between deliveries.
  */
 export async function replayDeliveries({ delivered, ...how }: Replay): Promise<DeliveryComparison[]> {
   const done: DeliveryComparison[] = [];
@@ -52,7 +52,7 @@ async function replayOne(
   const recorded = outcomeOf({ events, state: foldRun(run_id, events) });
   const about = { key, at, run_id, recorded, draft: null };
   const notRun = (sentence: string): DeliveryComparison => ({ ...about, status: "not_run", sentence });
-  if (!isRecordable(journal)) return notRun("It was recorded by another version of Troupe.");
+  if (!isRecordable(journal)) return notRun("Another version of Troupe recorded it.");
   if (spendingCap?.why) return notRun(spendingCap.why);
   const fields = testOfRun(run_id, journal, key);
   const now = () => fields.starts_at ?? USUAL_START;

@@ -35,7 +35,7 @@ export interface Tested {
   foreign?: ForeignText | undefined;
   /** The workflows that it runs, and those that these run, by id. */
   workflows?: Record<string, CalledWorkflow> | undefined;
-  /** What its nodes read as `vars`, where no recording says otherwise. */
+  /** Its variables, unless the recording has its own. */
   variables?: JsonObject | undefined;
 }
 

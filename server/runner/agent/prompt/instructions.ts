@@ -21,7 +21,7 @@ function unheard(agent: Agent): Instruction[] {
 /** Whether people have instructed an agent since it last heard of them. */
 export const isInstructed = (agent: Agent): boolean => unheard(agent).length > 0;
 
-/** Tells an agent what people have instructed meanwhile, and taints it with what others sent; what its conversation brought along it has heard. */
+/** Passes new instructions to an agent. Those from untrusted senders taint it. Instructions already in its conversation are not repeated. */
 export function hearInstructions(agent: Agent): void {
   for (const sender of agent.run.s.untrusted_senders) agent.taint(sender);
   for (const instruction of unheard(agent)) {
