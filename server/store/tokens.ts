@@ -9,11 +9,11 @@ import { SCOPES, type Scope } from "@/server/domain/base/scopes";
 /** What a token may do. */
 export interface TokenRights {
   scopes: readonly Scope[];
-  /** IDs of the workflows that it may see and use; null: all. */
+  /** IDs of workflows that it may see and use; null: all. */
   workflows: readonly string[] | null;
   /** Unix milliseconds; null: never. */
   expires_at: number | null;
-  /** Whether input sent with it counts as its owner's own words. */
+  /** Whether input sent with it is trusted. */
   is_trusted: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface TokenStore {
   revoke(id: string): boolean;
   /** Also of one that was revoked. */
   nameOf(id: string): string | undefined;
-  /** The token's row, if it is still good; notes its use. */
+  /** The token's row if it is valid; records its use. */
   recognise(token: string): ApiToken | null;
 }
 

@@ -30,7 +30,7 @@ export function newVariableStore(db: Db, now: () => number = Date.now) {
         workflow_id: workflowId || null,
         updated_at: updatedAt,
       }));
-  /** Those that runs of a workflow read, by name: its own replace the installation's. */
+  /** The variables that runs of a workflow read, by name. Its own override the installation's. */
   const list = (workflow: string | null): StoredVariable[] => {
     if (workflow === null) return rows(null);
     const found = new Map([...rows(null), ...rows(workflow)].map((one) => [one.name, one]));
@@ -49,7 +49,7 @@ export function newVariableStore(db: Db, now: () => number = Date.now) {
         .onConflictDoUpdate({ target: [variables.workflowId, variables.name], set })
         .run();
     },
-    /** False if there is none of that name. */
+    /** False if no variable has that name. */
     remove: (workflow: string | null, name: string): boolean =>
       db
         .delete(variables)
@@ -58,7 +58,7 @@ export function newVariableStore(db: Db, now: () => number = Date.now) {
   };
 }
 
-/** Deletes the variables of workflows that are purged. */
+/** Deletes the variables of purged workflows. */
 export function forgetVariablesOf(db: Pick<Db, "delete">, workflowIds: readonly string[]): void {
   db.delete(variables)
     .where(inArray(variables.workflowId, [...workflowIds]))

@@ -3,14 +3,14 @@ import { operations } from "@/server/operations";
 import type { Operation } from "@/server/operations/operation";
 import { routeOf } from "@/server/operations/route";
 
-// Every operation with an input that it takes, for tests that hold for all of them.
+// Every operation with a valid input, for tests that cover all operations.
 
 /** "runs.start" and so on. */
 export const everyOperation = Object.entries(operations).flatMap(([subject, group]) =>
   Object.entries<Operation>(group).map(([name, operation]) => ({ path: `${subject}.${name}`, operation })),
 );
 
-/** A value that fits a schema, with what is optional left out. `named`: values of fields by their name. */
+/** A value that matches a schema, without optional parts. `named`: values of fields by name. */
 export function exampleOf(
   schema: z.ZodType,
   named: Readonly<Record<string, unknown>> = {},
@@ -42,7 +42,7 @@ export function exampleOf(
   return found;
 }
 
-/** The request of an operation's derived endpoint; null where it has none. */
+/** The request of an operation's derived endpoint; null if it has none. */
 export function requestOf(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,

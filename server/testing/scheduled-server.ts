@@ -1,5 +1,5 @@
-// A process of its own for server/triggers/schedule-process.test.ts: the real services on a real database. The first one makes
-// schedules that a long downtime lies behind; each kills itself at an effect that its arguments name, or leaves once no fire is
+// A process for server/triggers/schedule-process.test.ts: the real services on a real database. The first process creates
+// schedules with a long downtime behind them. Each kills itself at the effect named in its arguments, or exits once no fire is
 // open and every run has ended.
 import path from "node:path";
 import process from "node:process";

@@ -32,7 +32,7 @@ export interface ToolScope {
    * true.
    */
   readonly tainted?: boolean;
-  /** The arguments that name secrets, and which. The tool fills them in where it sends them, if it takes any. */
+  /** The arguments that use secrets, and which. A tool that supports secrets fills them in when it sends them. */
   readonly secrets?: readonly SecretUse[];
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;

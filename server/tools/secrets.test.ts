@@ -159,6 +159,6 @@ test("a value that a header can't carry is refused without repeating it", async 
   );
   expect(refused).toEqual({
     status_code: 400,
-    error: "The secret KEY has line breaks or special characters, which a header can't carry.",
+    error: "The secret KEY has line breaks or special characters, which a header can't contain.",
   });
 });

@@ -4,24 +4,24 @@ import type { Json } from "@/server/domain/base/values";
 import { fillIn, SECRET_ARGUMENTS, SECRET_TOOLS } from "@/server/domain/tool/secret";
 import { ToolFailure, type ToolScope } from "./define";
 
-/** The value of a secret for a request to this host, or why it isn't sent there, in a sentence. */
+/** The value of a secret for a request to this host, or a sentence that says why it may not be sent there. */
 export type OpenSecret = (
   name: string,
   about: { host: string; run: ToolScope["run"] },
 ) => { value: string } | { error: string };
 
-/** What a request is made of. */
+/** The parts of a request. */
 export interface RequestArguments {
   url: string;
   headers: Record<string, string>;
   body?: Json | undefined;
 }
 
-/** Why a tool that sends no requests cannot be called with secrets. */
+/** Says that this tool can't be called with secrets. */
 export const takesNoSecrets = (tool: string): string =>
   `${tool} can't use secrets. Only ${SECRET_TOOLS.join(" and ")} can.`;
 
-/** The arguments with the secrets that the call names, for a request to this host. Throws ToolFailure. */
+/** The arguments with the call's secrets filled in, for a request to this host. Throws ToolFailure. */
 export function withSecrets<A extends RequestArguments>(
   args: A,
   host: string,
@@ -59,16 +59,16 @@ function inQuery(address: string, name: string, values: ReadonlyMap<string, stri
   return url.href;
 }
 
-/** What a header can't carry is refused here: the network's own message would repeat it. */
+/** Refuses values that a header can't contain, since the network's own error would quote them. */
 function inHeader(value: string, names: readonly string[]): string {
   if (/^[\t\x20-\x7e]*$/.test(value)) return value;
   throw new ToolFailure(
     400,
-    `The secret ${names.join(", ")} has line breaks or special characters, which a header can't carry.`,
+    `The secret ${names.join(", ")} has line breaks or special characters, which a header can't contain.`,
   );
 }
 
-/** A copy with another text at a place that has one. */
+/** A copy with the text at one place replaced. */
 function putAt<T extends Json>(value: T, place: readonly string[], change: (text: string) => string): T;
 function putAt(value: Json, [step, ...rest]: readonly string[], change: (text: string) => string): Json {
   if (step === undefined) return typeof value === "string" ? change(value) : value;

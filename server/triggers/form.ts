@@ -6,8 +6,8 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { LIMITS } from "@/server/limits";
-import type { Visitor } from "@/server/store/form-pages";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
+import type { Visitor } from "@/server/store/triggers/fires";
+import type { StoredTrigger, StoredTriggerOf, TriggerStore } from "@/server/store/triggers/triggers";
 import type { FireOutcome } from "./trigger-host";
 import type { Triggers } from "./triggers";
 import { isSame } from "./webhook";
@@ -17,14 +17,14 @@ export interface FormParts {
   triggerStore: TriggerStore;
 }
 
-/** The form with a key, and what it asks for. */
+/** An enabled form, and the graph with its inputs. */
 export interface OpenForm {
-  trigger: Extract<StoredTrigger, { kind: "form" }>;
+  trigger: StoredTriggerOf<"form">;
   graph: WorkflowGraph;
 }
 
 interface Answers extends Visitor {
-  /** Made once for what is sent, however often it is sent. */
+  /** The same for every attempt to send these answers. */
   id: string;
   input: JsonObject;
 }
@@ -39,7 +39,7 @@ export function openForm({ triggers, triggerStore }: FormParts, key: string): Op
   return { trigger, graph };
 }
 
-/** Proves that a visitor entered the password; another password makes it void. Null: the form has none. */
+/** Proof that a visitor entered the password; a new password invalidates it. Null: the form has none. */
 function passFor({ triggerStore }: FormParts, { id, has_secret }: StoredTrigger): string | null {
   if (!has_secret) return null;
   const [hash = ""] = triggerStore.secretsOf(id);
@@ -61,7 +61,7 @@ export async function unlockForm(parts: FormParts, { trigger }: OpenForm, passwo
   return pass;
 }
 
-/** Starts the run of answers, or finds the one that they started before. Throws Rejection. */
+/** Starts a run with the answers, or finds the one that they already started. Throws Rejection. */
 export function submitForm(
   { triggers, triggerStore }: FormParts,
   { trigger, graph }: OpenForm,
@@ -71,7 +71,7 @@ export function submitForm(
   const body_hash = createHash("sha256").update(JSON.stringify(input)).digest("hex");
   const known = triggerStore.fire(trigger.id, key);
   if (known && known.body_hash !== body_hash)
-    throw new Rejection("key_reused", "Other answers were sent with this ID.");
+    throw new Rejection("key_reused", "This ID was already used for other answers.");
   if (!known) {
     checkLimits(triggerStore, trigger, { visitor, address }, at);
     const known = new Set(inputFields(graph).map((field) => field.key));
@@ -81,7 +81,7 @@ export function submitForm(
     errors.push(...findInputErrors(graph, input));
     if (errors.length > 0) throw new Rejection("invalid_input", "Check the fields.", { errors });
     if (triggerStore.countFires(trigger.id, "pending") >= LIMITS.hooks.pending)
-      throw new Rejection("queue_full", "Too many answers are waiting. Try again later.");
+      throw new Rejection("queue_full", "Too many answers are waiting to be processed. Try again later.");
   }
   return triggers.fire(trigger, { key, planned_at: at, input, body_hash, visitor, address });
 }
@@ -94,13 +94,7 @@ function checkLimits(
 ): void {
   const { runs_per_hour, max_cost_usd_per_day: maxCost } = config;
   if (store.startedBy(id, visitor, now - HOUR_MS).runs >= runs_per_hour)
-    throw new Rejection(
-      "visitor_limit",
-      "You have sent as many answers as this form takes in an hour. Try again later.",
-    );
+    throw new Rejection("visitor_limit", "You have reached this form's hourly limit. Try again later.");
   if (maxCost !== null && store.startedBy(id, visitor, now - 24 * HOUR_MS).cost_usd >= maxCost)
-    throw new Rejection(
-      "visitor_limit",
-      "You have used what this form may cost in a day. Try again tomorrow.",
-    );
+    throw new Rejection("visitor_limit", "You have reached this form's daily limit. Try again tomorrow.");
 }

@@ -2,10 +2,10 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { decide, type FireDecision } from "@/server/domain/trigger/overlap";
 import { CLOCK_CHECK_INTERVAL_MS } from "@/server/runner/durable/clock";
 import type { HostLog } from "@/server/runner/lifecycle/host-log";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
+import type { StoredTriggerOf, TriggerStore } from "@/server/store/triggers/triggers";
 import type { TriggerHost } from "./trigger-host";
 
-type Schedule = Extract<StoredTrigger, { kind: "schedule" }>;
+type Schedule = StoredTriggerOf<"schedule">;
 
 interface Parts {
   host: Pick<TriggerHost, "startFire" | "whenEnded">;
@@ -13,23 +13,23 @@ interface Parts {
     TriggerStore,
     "find" | "ofKind" | "fire" | "openFires" | "openRuns" | "countFires" | "addFires"
   >;
-  /** Cancels a run; one that is being cancelled already is not changed. */
+  /** Cancels a run. Has no effect if it is already being cancelled. */
   cancel(runId: string, about: { by: string; reason: string }): void;
   /** The wall clock, Unix time in milliseconds. It may jump either way. */
   now?: () => number;
   log?: HostLog;
 }
 
-/** How long due schedules keep the thread at a time, in milliseconds. */
+/** Maximum time that due schedules block the thread, in milliseconds. */
 const SLICE_MS = 10;
 const RETRY_MS = 1_000;
 
 /**
- * Fires schedules at their planned times. Each decision is made from what is stored and recorded in one transaction with the
- * next planned time, so that a process which is killed at any moment leaves nothing that the next one can't continue.
+ * Fires schedules at their planned times. Each decision depends only on stored state, and is recorded in one transaction with the
+ * next planned time, so that the next process can continue whenever this one is killed.
  */
 export class Schedules {
-  /** When to look at which schedule, by the id of its trigger. */
+  /** When to decide each schedule, by trigger ID. */
   private readonly wakeAt = new Map<string, number>();
   private readonly now: () => number;
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -52,7 +52,7 @@ export class Schedules {
     if (this.timer) clearTimeout(this.timer);
   }
 
-  /** Schedules were created, saved or deleted: looks at all of them. */
+  /** Call after schedules were created, saved or deleted: decides all of them again. */
   changed(): void {
     if (!this.isStarted) return;
     this.wakeAt.clear();
@@ -65,7 +65,7 @@ export class Schedules {
     const end = performance.now() + SLICE_MS;
     for (const [id, at] of [...this.wakeAt]) {
       if (at > this.now()) continue;
-      // To the end of the queue, so that a long backlog of one delays no other.
+      // Moves it to the end of the queue, so that one long backlog doesn't delay the others.
       this.wakeAt.delete(id);
       const wakeAt = this.attempt(id);
       if (wakeAt !== null) this.wakeAt.set(id, wakeAt);
@@ -83,7 +83,7 @@ export class Schedules {
     if (this.timer) clearTimeout(this.timer);
     if (!this.isStarted || this.wakeAt.size === 0) return;
     const wait = Math.min(...this.wakeAt.values()) - this.now();
-    // Never long: the clock may be set, and the machine may sleep.
+    // Kept short, since the clock may change and the machine may sleep.
     this.timer = setTimeout(() => this.check(), Math.min(Math.max(wait, 0), CLOCK_CHECK_INTERVAL_MS));
     this.timer.unref();
   }
@@ -99,7 +99,7 @@ export class Schedules {
     }
   }
 
-  /** Answers when to look at it again. */
+  /** Returns when to decide again. */
   private decide(trigger: Schedule): number {
     const { host, store, cancel } = this.parts;
     const { id, config, next_at } = trigger;
@@ -126,12 +126,12 @@ export class Schedules {
       this.now(),
     );
     for (const run of decision.cancel)
-      cancel(run, { by: "schedule", reason: "The next planned time of its schedule came." });
+      cancel(run, { by: "schedule", reason: "The next planned time of its schedule arrived." });
     this.record(trigger, decision.fires, decision.next_at);
     const outcomes = decision.fires
       .filter(({ status }) => status === "pending")
       .map(({ key }) => host.startFire(trigger, key));
-    // What failed to start won't end, which is what the fires that wait are waiting for.
+    // A run that failed to start won't end, so nothing would wake the waiting fires.
     if (outcomes.some(({ status }) => status === "failed") && buffered.length + decision.fires.length > 1)
       return this.now();
     return decision.wake_at ?? Number.POSITIVE_INFINITY;

@@ -9,9 +9,10 @@ import type { HostLog } from "@/server/runner/lifecycle/host-log";
 import type { Launch } from "@/server/runner/lifecycle/launch";
 import type { Watchers } from "@/server/runner/log/followers";
 import type { RunStore, RunSummary } from "@/server/store/runs/runs";
-import type { NewFire, OpenFire, StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
+import type { NewFire, WholeFire } from "@/server/store/triggers/fires";
+import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
 
-/** What became of a fire. `pending`: it is recorded, and its run starts as soon as the server can take it. */
+/** The result of a fire. `pending`: it is recorded, and its run starts when the server has room for it. */
 export type FireOutcome =
   | { status: "started"; run_id: string; created: boolean }
   | { status: "pending" }
@@ -22,13 +23,15 @@ interface Parts {
   runs: Pick<RunStore, "find">;
   watchers: Pick<Watchers, "watch">;
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
-  /** Removes secrets, as from the input of any run. */
+  /** Redacts secrets, as in the input of any run. */
   redact?: <T>(value: T) => T;
   log?: HostLog;
 }
 
-/** When pending fires are tried again. */
+/** Delay before pending fires are retried. */
 const RETRY_MS = 1_000;
+/** So many runs are started at once, so that a long backlog holds up nothing else. */
+const BATCH = 20;
 
 const RUN_TRIGGERS: Readonly<Record<TriggerKind, RunTrigger & StartedBy["kind"]>> = {
   webhook: "webhook",
@@ -38,8 +41,8 @@ const RUN_TRIGGERS: Readonly<Record<TriggerKind, RunTrigger & StartedBy["kind"]>
 };
 
 /**
- * Starts the runs of triggers, each exactly once: a fire is recorded before its run is started under a key of its own, so
- * that a process that takes over finds either the run or the fire without one.
+ * Starts the runs of triggers, each exactly once. A fire is recorded before its run starts under a unique key, so that after a
+ * crash, the next process finds either the run or the fire without one.
  */
 export class TriggerHost {
   private readonly onEnd = new Set<(run: RunSummary) => void>();
@@ -53,15 +56,15 @@ export class TriggerHost {
     });
   }
 
-  /** Calls back for every run that ends from now on, after its end is stored. */
+  /** Calls back for every run that ends from now on, once its end is stored. */
   whenEnded(callback: (run: RunSummary) => void): void {
     this.onEnd.add(callback);
   }
 
-  /** Begins to watch runs. */
+  /** Starts watching runs. */
   start(): void {
     this.stopWatching ??= this.parts.watchers.watch(({ run_id, status }) => {
-      // Not within the turn that ends the run.
+      // After the turn that ends the run.
       if (status === "finished") setImmediate(() => this.ended(run_id));
     });
   }
@@ -73,13 +76,13 @@ export class TriggerHost {
     for (const waiters of this.waiting.values()) for (const resolve of waiters) resolve();
   }
 
-  /** After a start: starts what was recorded and not started, and counts what ended meanwhile. */
+  /** After a start: starts the runs of pending fires, and counts failures of runs that ended while the server was down. */
   recover(): void {
     this.startPending();
     for (const { id } of this.parts.store.enabled()) this.countFailures(id);
   }
 
-  /** Records a fire and starts its run. One that is recorded is not recorded again; if it has no run yet, it gets one. */
+  /** Records a fire and starts its run. If the fire is already recorded, starts its run unless it has one. */
   fire(trigger: StoredTrigger, fire: NewFire): FireOutcome {
     const { store, redact } = this.parts;
     store.addFire(trigger.id, redact ? { ...fire, input: redact(fire.input) } : fire);
@@ -95,7 +98,7 @@ export class TriggerHost {
       : { status: "started", run_id: fire.run_id, created: false };
   }
 
-  /** Starts the run of a fire that failed or was missed. Throws Rejection. */
+  /** Starts the run of a failed or missed fire. Throws Rejection. */
   retry(trigger: StoredTrigger, key: string): FireOutcome {
     const fire = this.parts.store.fire(trigger.id, key);
     if (fire && fire.status !== "failed" && fire.status !== "missed")
@@ -105,7 +108,7 @@ export class TriggerHost {
     return this.startFire(trigger, key);
   }
 
-  /** Resolves when a run has ended; false if it has not after so many milliseconds, or too many wait already. */
+  /** Waits for a run to end, up to `ms` milliseconds; false if it hasn't, or if too many requests wait already. */
   async untilEnd(runId: string, ms: number, signal?: AbortSignal): Promise<boolean> {
     const isOver = () => this.parts.runs.find(runId)?.status === "finished";
     if (isOver() || this.waiting.size >= LIMITS.hooks.waiting) return isOver();
@@ -125,7 +128,7 @@ export class TriggerHost {
     return isOver();
   }
 
-  /** Disables a trigger whose last fires all failed. */
+  /** Disables a trigger after too many failed fires in a row. */
   countFailures(id: string): void {
     const reason = `${MAX_FAILURES} fires in a row failed.`;
     this.parts.store.countFailures(id, MAX_FAILURES, reason);
@@ -140,12 +143,12 @@ export class TriggerHost {
           callback(run);
         } catch (error) {
           const about = { run_id: runId, error: errorMessage(error) };
-          this.parts.log?.("error", "The end of a run could not be passed to triggers.", about);
+          this.parts.log?.("error", "Triggers could not process the end of a run.", about);
         }
       }
   }
 
-  private launch(trigger: StoredTrigger, fire: OpenFire): FireOutcome {
+  private launch(trigger: StoredTrigger, fire: WholeFire): FireOutcome {
     const { store, startRun, log } = this.parts;
     const { key, input, is_test, depth } = fire;
     try {
@@ -163,7 +166,7 @@ export class TriggerHost {
     } catch (error) {
       if (isForNow(error)) {
         store.setFire(trigger.id, key, { status: "pending", reason: errorMessage(error) });
-        this.retrySoon();
+        this.startPendingIn(RETRY_MS);
         return { status: "pending" };
       }
       if (!(error instanceof Rejection))
@@ -181,38 +184,42 @@ export class TriggerHost {
     }
   }
 
-  private retrySoon(): void {
+  private startPendingIn(ms: number): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;
       this.startPending();
-    }, RETRY_MS);
+    }, ms);
     this.timer.unref();
   }
 
   private startPending(): void {
     const { store, log } = this.parts;
     try {
-      for (const fire of store.openFires("pending")) {
-        const trigger = store.find(fire.trigger_id);
-        if (trigger && this.launch(trigger, fire).status === "pending") return;
+      const fires = store.openFires("pending", undefined, BATCH);
+      for (const { trigger_id, key } of fires) {
+        const trigger = store.find(trigger_id);
+        if (trigger && this.startFire(trigger, key).status === "pending") return;
+        if (!trigger)
+          store.setFire(trigger_id, key, { status: "skipped", reason: "Its trigger was deleted." });
       }
+      if (fires.length === BATCH) this.startPendingIn(0);
     } catch (error) {
       log?.("warn", "Pending fires could not be started; retrying.", { error: errorMessage(error) });
-      this.retrySoon();
+      this.startPendingIn(RETRY_MS);
     }
   }
 }
 
-/** Reasons that pass. */
+/** Whether the reason is temporary. */
 const isForNow = (error: unknown): boolean =>
   isPassing(error) ||
   (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
 
-/** Whose words the input of a trigger's runs is. */
+/** The origin of a trigger's runs, which says which input is trusted. */
 function startedBy(trigger: StoredTrigger, depth: number): StartedBy {
   const { config } = trigger;
   const keys = "trusted_keys" in config ? config.trusted_keys : undefined;
-  // The input of a schedule is written by whoever saved it.
+  // Whoever saved a schedule wrote its input.
   const isOwn = trigger.kind === "schedule" && trigger.by.startsWith("session:");
   return {
     kind: RUN_TRIGGERS[trigger.kind],

@@ -6,13 +6,13 @@ import { Schedules } from "./schedule";
 import { TriggerHost } from "./trigger-host";
 import { newWebhooks } from "./webhook";
 
-/** Everything that starts runs by itself. */
+/** All triggers of an installation. */
 export function newTriggers(
   parts: ConstructorParameters<typeof TriggerHost>[0] & {
     runs: Pick<RunStore, "find" | "state">;
     /** The graph that a workflow's triggers run; undefined if it was deleted. */
     graphOf(workflowId: string): WorkflowGraph | undefined;
-    /** Cancels a run; one that is being cancelled already is not changed. */
+    /** Cancels a run. Has no effect if it is already being cancelled. */
     cancel(runId: string, about: { by: string; reason: string }): void;
     now?: () => number;
   },
@@ -28,14 +28,14 @@ export function newTriggers(
     retry: host.retry.bind(host),
     untilEnd: host.untilEnd.bind(host),
     graphOf: parts.graphOf,
-    /** Begins to start runs by itself, first those that an earlier process left. */
+    /** Starts firing, beginning with fires that an earlier process left open. */
     start(): void {
       host.start();
       host.recover();
       ended.recover();
       schedules.start();
     },
-    /** Triggers were created, saved or deleted. */
+    /** Call after triggers were created, saved or deleted. */
     changed,
     ...newPlannedTimes({ ...parts, changed }),
     stop(): void {

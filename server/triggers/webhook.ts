@@ -9,14 +9,14 @@ import { inputFields } from "@/server/domain/graph/run-input";
 import { deliveredInput } from "@/server/domain/trigger/trigger-input";
 import { LIMITS } from "@/server/limits";
 import type { HostLog } from "@/server/runner/lifecycle/host-log";
-import type { StoredTrigger, TriggerStore } from "@/server/store/triggers/triggers";
+import type { StoredTriggerOf, TriggerStore } from "@/server/store/triggers/triggers";
 import type { FireOutcome, TriggerHost } from "./trigger-host";
 
-type WebhookTrigger = Extract<StoredTrigger, { kind: "webhook" }>;
+type WebhookTrigger = StoredTriggerOf<"webhook">;
 
 /** A request to a webhook. */
 export interface HookRequest {
-  /** Of its address. */
+  /** The key in its address. */
   key: string;
   headers: Headers;
   query: URLSearchParams;
@@ -32,12 +32,12 @@ interface Parts {
   log?: HostLog;
 }
 
-/** Where a sender says which delivery it is. */
+/** Headers with the ID of a delivery, by precedence. */
 const ID_HEADERS = ["webhook-id", "idempotency-key", "x-github-delivery"];
 
-/** Takes deliveries to webhooks. */
+/** Accepts deliveries to webhooks. */
 export function newWebhooks({ host, store, graphOf, now = Date.now, log }: Parts) {
-  /** Fails closed: what can't be verified is refused. */
+  /** Fails closed: refuses deliveries that can't be verified. */
   const verify = (trigger: WebhookTrigger, { headers, body }: HookRequest) => {
     const { signature, tolerance_s } = trigger.config;
     if (signature === "none") return;
@@ -57,14 +57,14 @@ export function newWebhooks({ host, store, graphOf, now = Date.now, log }: Parts
     }
   };
 
-  /** The fire of an earlier delivery that this one repeats. Throws Rejection if it has another body. */
+  /** The fire of an earlier delivery that this one repeats. Throws Rejection if the body differs. */
   const repeated = ({ id, config }: WebhookTrigger, key: string | null, body_hash: string) => {
     const known = key === null ? undefined : store.fire(id, key);
     if (known && known.body_hash !== body_hash) {
-      const message = "A delivery with this ID had another body.";
+      const message = "This delivery ID was already used with a different body.";
       throw config.signature === "none" ? new Rejection("key_reused", message) : badSignature(message);
     }
-    // GitHub signs the body alone: under another ID it is the same delivery.
+    // GitHub signs only the body, so the same body with another ID is the same delivery.
     return known ?? (config.signature === "github" ? store.fireOfBody(id, body_hash) : undefined);
   };
 
@@ -85,14 +85,14 @@ export function newWebhooks({ host, store, graphOf, now = Date.now, log }: Parts
     if ("errors" in mapped || errors.length > 0)
       throw new Rejection("invalid_input", "The input is invalid.", { errors });
     if (store.countFires(trigger.id, "pending") >= LIMITS.hooks.pending)
-      throw new Rejection("queue_full", "Too many deliveries are waiting for their run. Try again later.");
+      throw new Rejection("queue_full", "Too many deliveries are waiting for their runs. Try again later.");
     return host.fire(trigger, {
       ...{ key: key ?? randomUUID(), planned_at: at, input: mapped.input, body_hash },
     });
   };
 
   return {
-    /** Starts the run of a delivery, or finds the one that it started before. Throws Rejection. */
+    /** Starts the run of a delivery, or finds the one that it already started. Throws Rejection. */
     receive(request: HookRequest): { trigger: WebhookTrigger; outcome: FireOutcome } {
       const trigger = store.withKey(request.key);
       const graph = trigger?.enabled ? graphOf(trigger.workflow_id) : undefined;
@@ -123,7 +123,7 @@ function isStandard(
   if (Math.abs(now / 1000 - Number(seconds)) > tolerance_s) return false;
   const signatures = given.split(" ").slice(0, 20);
   return secrets.some((secret) => {
-    // The package checks by a tolerance of its own, so only its signature is used.
+    // Only signs with the package, because its verification has a fixed tolerance.
     const expected = new Webhook(secret).sign(id, new Date(Number(seconds) * 1000), body);
     return signatures.some((signature) => isSame(signature, expected));
   });
@@ -150,7 +150,7 @@ export function secretProblem(signature: string, secret: string): string | null 
   }
 }
 
-/** The body of a delivery as its type says. Throws Rejection. */
+/** The body of a delivery, parsed by its content type. Throws Rejection. */
 function bodyOf({ headers, body }: HookRequest): Json {
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (body === "") return null;
@@ -163,7 +163,7 @@ function bodyOf({ headers, body }: HookRequest): Json {
   }
 }
 
-/** A name that occurs several times has a list. */
+/** A name that occurs several times becomes a list. */
 function formOf(form: URLSearchParams): Json {
   if (form.size > LIMITS.hooks.fields)
     throw new Rejection("bad_request", `A form can have at most ${LIMITS.hooks.fields} fields.`);

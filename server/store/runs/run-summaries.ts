@@ -42,7 +42,7 @@ export interface RunSummary {
   origin: RunOrigin | null;
   /** The node of another run that started it; null if none. */
   parent: RunParent | null;
-  /** The published version that it runs; null where it runs the draft. */
+  /** The published version that it runs; null: the draft. */
   workflow_version: number | null;
   /** The trigger that started it; null if none. */
   trigger_id: string | null;
@@ -131,7 +131,7 @@ export function newRunSummaries(db: Db) {
     /** The runs that a run started, by activation and item. */
     children: (id: string, query: ChildQuery): RunSummary[] => listChildren(db, id, query).map(summaryOf),
 
-    /** What runs since a time cost together, also those in the bin. `workflows`: of these alone. */
+    /** Total cost of runs since a time, including those in the bin. `workflows`: only of these. */
     spent(since: number, workflows?: readonly string[]): { runs: number } & Paid {
       const sums = db
         .select({

@@ -40,7 +40,7 @@ export interface NewRun {
   fork?: ForkStart;
 }
 
-/** The trigger that started a run; null where none did. */
+/** The trigger that started a run; null: none. */
 const triggerOf = ({ trigger, origin }: NewRun["created"]["payload"]): string | null =>
   trigger === "webhook" || trigger === "schedule" || trigger === "form" || trigger === "event"
     ? (origin?.id ?? null)

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { restorePoints, type workflows } from "@/db/schema";
 
-/** What came after a restore point. */
+/** What replaced the draft that a restore point holds. */
 export const RESTORE_REASONS = restorePoints.reason.enumValues;
 export type RestoreReason = (typeof RESTORE_REASONS)[number];
 
-/** A draft as it was. */
+/** An earlier draft. */
 export interface RestorePoint {
   id: number;
   /** Of the workflow at that time. */
@@ -17,7 +17,7 @@ export interface RestorePoint {
   created_at: number;
 }
 
-/** How much later than the last one the next restore point of an edit is, at least. */
+/** Minimum time between restore points of edits. */
 const BETWEEN_EDITS_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 /** Restore points kept for each workflow. */
@@ -26,9 +26,9 @@ export const MOST_POINTS = 100;
 const points = restorePoints;
 const shown = { id: points.id, name: points.name, reason: points.reason, created_at: points.createdAt };
 
-/** Drafts as they were: every 10 minutes of edits, and before anything that replaces much at once. */
+/** Earlier drafts: every 10 minutes of edits, and before an import, merge, replacement or restore. */
 export function newRestorePoints(db: Db) {
-  /** All of the last day stay, and the last one of each day before. */
+  /** Keeps all of the last 24 hours, and the last one of each earlier day. */
   const thin = (workflowId: string, at: number) => {
     const ofWorkflow = eq(points.workflowId, workflowId);
     const lastOfDays = db
@@ -50,7 +50,7 @@ export function newRestorePoints(db: Db) {
       .run();
   };
   return {
-    /** Keeps a draft that is about to be overwritten, if it is time for it. */
+    /** Keeps a draft that is about to be overwritten; by an edit, only if enough time has passed. */
     keep(draft: typeof workflows.$inferSelect, reason: RestoreReason, at: number): void {
       const { id: workflowId, name, graph, withheld } = draft;
       const last = db
@@ -69,7 +69,7 @@ export function newRestorePoints(db: Db) {
     list: (workflowId: string): RestorePoint[] =>
       db.select(shown).from(points).where(eq(points.workflowId, workflowId)).orderBy(desc(points.id)).all(),
 
-    /** What it holds, as it was stored. */
+    /** The stored content of a restore point. */
     find(workflowId: string, id: number): { graph: string; withheld: string[] } | undefined {
       const found = db
         .select({ graph: points.graph, withheld: points.withheld })
@@ -81,7 +81,7 @@ export function newRestorePoints(db: Db) {
   };
 }
 
-/** Deletes the restore points of workflows that are gone. */
+/** Deletes the restore points of deleted workflows. */
 export const forgetPointsOf = (db: Pick<Db, "delete">, workflowIds: string[]): void => {
   db.delete(points).where(inArray(points.workflowId, workflowIds)).run();
 };

@@ -11,12 +11,12 @@ import { ownJson } from "../own-json";
 import { readStoredGraph } from "../stored-graph";
 import { forgetPointsOf } from "./restore-points";
 
-/** What a version has, with its texts that came with files. */
+/** The content of a version, with its texts from imported files. */
 export interface PublishedContent extends VersionContent {
   foreign?: ForeignText | undefined;
 }
 
-/** How the tests of a workflow went on a version. */
+/** Results of a workflow's tests on a version. */
 export const VersionTests = z.object({
   status: z.enum(["running", "passed", "failed"]),
   total: z.int(),
@@ -32,7 +32,7 @@ export interface VersionSummary {
   name: string;
   note: string;
   by: string;
-  /** Null if there were none to run. */
+  /** Null if it had no tests. */
   tests: VersionTests | null;
   /** Unix time in milliseconds. */
   created_at: number;
@@ -57,7 +57,7 @@ const toSummary = ({ tests, ...row }: Omit<VersionSummary, "tests"> & { tests: s
 const ofWorkflow = (id: string) => eq(versions.workflowId, id);
 const oneOf = (id: string, number: number) => and(ofWorkflow(id), eq(versions.number, number));
 
-/** Equal versions have the same one: SHA-256, hex. */
+/** SHA-256 of the content, hex; the same for equal versions. */
 const hashOf = ({ graph, roles, withheld, foreign }: PublishedContent): string =>
   createHash("sha256")
     .update(
@@ -72,7 +72,7 @@ const hashOf = ({ graph, roles, withheld, foreign }: PublishedContent): string =
 
 /** Published versions of workflows: never changed, and deleted only with their workflow. */
 export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
-  // What was read last for each workflow, since every run of it needs that.
+  // The last version read of each workflow, since every run needs it.
   const read = new Map<string, { number: number; content: PublishedContent }>();
   const contentOf = (id: string, number: number): PublishedContent => {
     const known = read.get(id);
@@ -95,7 +95,7 @@ export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
     selected().where(ofWorkflow(id)).orderBy(desc(versions.number)).limit(1).get();
 
   return {
-    /** Makes a version the newest one. If that is the same already, nothing changes. */
+    /** Adds a version as the newest one, unless the newest has the same content. */
     publish(
       id: string,
       { name, note, by, ...content }: PublishedContent & Pick<VersionSummary, "name" | "note" | "by">,
@@ -135,7 +135,7 @@ export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
     find: (id: string, number: number): StoredVersion | undefined =>
       whole(id, selected().where(oneOf(id, number)).get()),
 
-    /** The one in use; undefined while nothing is published. */
+    /** The version in use; undefined if nothing is published. */
     newest: (id: string): StoredVersion | undefined => whole(id, newest(id)),
 
     setTests(id: string, number: number, tests: VersionTests | null): void {
@@ -154,7 +154,7 @@ export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
 }
 export type WorkflowVersions = ReturnType<typeof newWorkflowVersions>;
 
-/** Deletes the versions and restore points of workflows that are gone. */
+/** Deletes the versions and restore points of deleted workflows. */
 export const forgetVersionsOf = (db: Pick<Db, "delete">, workflowIds: string[]): void => {
   db.delete(versions).where(inArray(versions.workflowId, workflowIds)).run();
   forgetPointsOf(db, workflowIds);

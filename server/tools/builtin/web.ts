@@ -50,7 +50,7 @@ type Request = Omit<NonNullable<Parameters<PublicFetch>[1]>, "headers"> & {
 export interface WebDeps {
   /** The door to the internet, `publicFetch` of server/egress. */
   fetch: PublicFetch;
-  /** Absent on workers, whose server makes the calls that name secrets. */
+  /** Absent on workers: the server makes the calls that use secrets. */
   openSecret?: OpenSecret | undefined;
 }
 
@@ -60,7 +60,7 @@ export function webTools({ fetch, openSecret }: WebDeps): ToolInterface[] {
 }
 
 function requestTools(fetch: PublicFetch, openSecret: OpenSecret | undefined): ToolInterface[] {
-  /** Sends the request that `read` makes of arguments; secrets are put into them once the host is known. */
+  /** Sends the request that `read` makes from the arguments. Secrets are filled in once the host is known. */
   const request = <A extends RequestArguments>(
     args: A,
     read: (args: A) => Request & { url: string },
