@@ -22,7 +22,7 @@ async function scheduled(
   });
   const id = body.id as string;
   const next = body.next_at as number;
-  api.triggerStore.setNext(id, next - behind * HOUR);
+  api.triggerStore.save(id, { next_at: next - behind * HOUR, by: "session:1" });
   return { api, workflow, id, next };
 }
 const statuses = (api: Api, id: string) =>
@@ -63,7 +63,7 @@ test("cancel_other cancels the run and starts once it has ended; terminate_other
     api.triggers.start();
     await until(api, id, ["started"]);
     // Another planned time that has come, whatever time it is.
-    api.triggerStore.setNext(id, next - 1.5 * HOUR);
+    api.triggerStore.save(id, { next_at: next - 1.5 * HOUR, by: "session:1" });
     api.triggers.changed();
     await until(api, id, ["started", "started"]);
     await vi.waitFor(() =>

@@ -259,7 +259,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
       ...checked(
         needTrigger,
         services.triggerStore,
-        ...(["find", "fires", "keyOf", "remove", "save", "setKey", "setSecrets"] as const),
+        ...(["find", "fires", "keyOf", "remove", "save", "setKey"] as const),
       ),
       ...checked(needWorkflow, services.triggerStore, "create", "ofWorkflow"),
       ...whole(services.triggerStore, "ofKind"),

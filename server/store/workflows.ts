@@ -11,7 +11,7 @@ import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
 import { forgetWorkOf, renameWorkOf } from "./runs/crew-work";
 import { readStoredGraph } from "./stored-graph";
-import { forgetTriggersOf } from "./triggers";
+import { forgetTriggersOf } from "./triggers/triggers";
 import { forgetVariablesOf } from "./variables";
 import { newRestorePoints, type RestoreReason } from "./versions/restore-points";
 import { forgetVersionsOf } from "./versions/workflow-versions";

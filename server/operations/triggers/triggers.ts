@@ -17,7 +17,8 @@ import {
 import { suggestedInput } from "@/server/domain/trigger/trigger-input";
 import { LIMITS } from "@/server/limits";
 import { originOf, readSettings } from "@/server/settings";
-import { newTriggerKey, type StoredTrigger } from "@/server/store/triggers";
+import { newTriggerKey } from "@/server/store/triggers/trigger-secrets";
+import type { StoredTrigger } from "@/server/store/triggers/triggers";
 import type { FireOutcome } from "@/server/triggers/trigger-host";
 import { secretProblem } from "@/server/triggers/webhook";
 import { type Caller, onlyPerson, operationsOf } from "../operation";
@@ -107,12 +108,19 @@ export const triggerOperations = {
       const key = ADDRESSES[kind] === undefined ? undefined : newTriggerKey();
       const by = auditName(caller.principal);
       const next_at = nextAt(settings, enabled);
-      const trigger = triggerStore.create(workflow_id, settings, { by, enabled, next_at, key });
+      const given = secrets ?? hash;
+      const trigger = triggerStore.create(workflow_id, settings, {
+        by,
+        enabled,
+        next_at,
+        key,
+        secrets: given,
+      });
       caller.note("trigger_added", aboutOf(trigger));
-      setSecrets(services, trigger, secrets ?? hash, caller);
+      noteSecrets(trigger, given, caller);
       services.triggers.changed();
       const url = key === undefined ? null : urlOf(kind, key);
-      return { ...shown(services, triggerOf(services, trigger.id)), key: key ?? null, url };
+      return { ...shown(services, trigger), key: key ?? null, url };
     },
   }),
 
@@ -148,22 +156,20 @@ export const triggerOperations = {
       checkSecrets(settings, secrets);
       const isSigned = (one: TriggerSettings) => one.kind === "webhook" && one.config.signature;
       const isOtherSignature = isSigned(settings) !== isSigned(before);
-      services.triggerStore.save(trigger_id, {
+      const given = secrets ?? hash ?? (isOtherSignature && before.has_secret ? [] : undefined);
+      const trigger = services.triggerStore.save(trigger_id, {
         config: config && settings.config,
         enabled,
+        secrets: given,
         by: auditName(caller.principal),
         next_at:
           config || enabled !== undefined ? nextAt(settings, enabled ?? before.enabled, before) : undefined,
       });
-      caller.note("trigger_changed", { ...aboutOf(before), ...defined({ is_enabled: enabled }) });
-      setSecrets(
-        services,
-        before,
-        secrets ?? hash ?? (isOtherSignature && before.has_secret ? [] : undefined),
-        caller,
-      );
+      if (!trigger) throw notFound("trigger");
+      caller.note("trigger_changed", { ...aboutOf(trigger), ...defined({ is_enabled: enabled }) });
+      noteSecrets(trigger, given, caller);
       services.triggers.changed();
-      return shown(services, triggerOf(services, trigger_id));
+      return shown(services, trigger);
     },
   }),
 
@@ -225,9 +231,12 @@ export const triggerOperations = {
       const trigger = triggerOf(services, trigger_id);
       const graph = services.triggers.graphOf(trigger.workflow_id);
       if (!graph) throw notFound("workflow");
-      const fire = { key: `test:${randomUUID()}`, planned_at: Date.now(), is_test: true };
+      const planned = trigger.kind === "schedule" ? trigger.config.input : undefined;
       return runOf(
-        services.triggers.fire(trigger, { ...fire, input: input ?? suggestedInput(inputFields(graph)) }),
+        services.triggers.fire(trigger, {
+          ...{ key: `test:${randomUUID()}`, planned_at: Date.now(), is_test: true },
+          input: input ?? planned ?? suggestedInput(inputFields(graph)),
+        }),
       );
     },
   }),
@@ -343,15 +352,8 @@ async function passwordHash(
   return password === null ? [] : [await hashPassword(password)];
 }
 
-function setSecrets(
-  { triggerStore }: Parts,
-  trigger: StoredTrigger,
-  secrets: readonly string[] | undefined,
-  { note }: Caller,
-): void {
-  if (!secrets) return;
-  triggerStore.setSecrets(trigger.id, secrets);
-  note("trigger_secrets_changed", { ...aboutOf(trigger), count: secrets.length });
+function noteSecrets(trigger: StoredTrigger, secrets: readonly string[] | undefined, { note }: Caller): void {
+  if (secrets) note("trigger_secrets_changed", { ...aboutOf(trigger), count: secrets.length });
 }
 
 /** Throws the reason if it did not start. */

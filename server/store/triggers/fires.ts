@@ -1,0 +1,153 @@
+import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
+import { type Db, writeTransaction } from "@/db/open";
+import { triggerFires, triggers } from "@/db/schema";
+import { defined } from "@/server/domain/base/defined";
+import type { JsonObject } from "@/server/domain/base/values";
+import { ownJson } from "../own-json";
+
+export type FireStatus = (typeof triggerFires.$inferSelect)["status"];
+
+/** What a trigger did for one planned time or delivery. */
+export interface TriggerFire {
+  key: string;
+  planned_at: number;
+  at: number;
+  status: FireStatus;
+  run_id: string | null;
+  /** Why no run started. */
+  reason: string | null;
+  is_test: boolean;
+}
+
+/** A fire with what its run starts with. */
+export interface WholeFire extends TriggerFire {
+  input: JsonObject;
+  depth: number;
+  body_hash: string | null;
+}
+
+/** Who sent a form page, as keyed hashes. */
+export interface Visitor {
+  visitor: string;
+  address: string;
+}
+
+export interface NewFire extends Partial<Visitor> {
+  key: string;
+  planned_at: number;
+  input: JsonObject;
+  status?: FireStatus | undefined;
+  reason?: string | undefined;
+  /** SHA-256 of the body of a delivery, hex. */
+  body_hash?: string | undefined;
+  depth?: number | undefined;
+  is_test?: boolean | undefined;
+}
+
+/** How many fires of a trigger are kept, and listed. */
+export const KEPT_FIRES = 1_000;
+
+const shown = {
+  key: triggerFires.key,
+  planned_at: triggerFires.plannedAt,
+  at: triggerFires.at,
+  status: triggerFires.status,
+  run_id: triggerFires.runId,
+  reason: triggerFires.reason,
+  is_test: triggerFires.isTest,
+};
+const ofTrigger = (id: string) => eq(triggerFires.triggerId, id);
+const withKey = (id: string, key: string) => and(ofTrigger(id), eq(triggerFires.key, key));
+
+/** The fires of triggers. */
+export function newFires(db: Db, now: () => number) {
+  const find = (which: ReturnType<typeof and>): WholeFire | undefined => {
+    const { input, depth, bodyHash: body_hash } = triggerFires;
+    const row = db
+      .select({ ...shown, input, depth, body_hash })
+      .from(triggerFires)
+      .where(which)
+      .get();
+    return row && { ...row, input: row.input === null ? {} : ownJson<JsonObject>(row.input) };
+  };
+
+  /** Records a fire before its run starts. False if one with this key is recorded. */
+  const addFire = (id: string, fire: NewFire): boolean => {
+    const { key, planned_at, input, status = "pending", reason, visitor, address, depth } = fire;
+    return (
+      db
+        .insert(triggerFires)
+        .values({
+          ...{ triggerId: id, key, plannedAt: planned_at, at: now(), status, input: JSON.stringify(input) },
+          ...defined({ reason, bodyHash: fire.body_hash, visitor, address, depth, isTest: fire.is_test }),
+        })
+        .onConflictDoNothing()
+        .run().changes > 0
+    );
+  };
+
+  return {
+    addFire,
+
+    /** Records planned fires, or the new status of those without a run, and the next planned time, all or nothing. */
+    addFires: (id: string, fires: readonly NewFire[], nextAt: number | null): void =>
+      writeTransaction(db, () => {
+        const isIdle = inArray(triggerFires.status, ["buffered", "skipped", "missed", "failed"]);
+        for (const fire of fires) {
+          const { key, status, reason = null } = fire;
+          if (!addFire(id, fire))
+            db.update(triggerFires)
+              .set({ ...defined({ status }), reason })
+              .where(and(withKey(id, key), isIdle))
+              .run();
+        }
+        db.update(triggers).set({ nextAt }).where(eq(triggers.id, id)).run();
+      }),
+
+    fire: (id: string, key: string): WholeFire | undefined => find(withKey(id, key)),
+
+    /** The fire of a delivery with the same body. */
+    fireOfBody: (id: string, bodyHash: string): WholeFire | undefined =>
+      find(and(ofTrigger(id), eq(triggerFires.bodyHash, bodyHash))),
+
+    /** The newest first. */
+    fires: (id: string): TriggerFire[] =>
+      db
+        .select(shown)
+        .from(triggerFires)
+        .where(ofTrigger(id))
+        .orderBy(desc(triggerFires.plannedAt), desc(triggerFires.key))
+        .limit(KEPT_FIRES)
+        .all(),
+
+    /** Fires of all triggers, or of one, that wait for their run; oldest first. */
+    openFires: (status: "pending" | "buffered", id?: string, most = 1_000) =>
+      db
+        .select({ ...shown, trigger_id: triggerFires.triggerId })
+        .from(triggerFires)
+        .where(and(eq(triggerFires.status, status), id === undefined ? undefined : ofTrigger(id)))
+        .orderBy(asc(triggerFires.at), asc(triggerFires.plannedAt))
+        .limit(most)
+        .all(),
+
+    countFires: (id: string, status: FireStatus): number =>
+      db
+        .select({ n: count() })
+        .from(triggerFires)
+        .where(and(ofTrigger(id), eq(triggerFires.status, status)))
+        .get()?.n ?? 0,
+
+    /** What became of a fire. A started one needs its input no longer; a failed one can be retried. */
+    setFire(
+      id: string,
+      key: string,
+      change: { status: FireStatus; run_id?: string; reason?: string | null },
+    ): void {
+      const { status, run_id: runId, reason = null } = change;
+      db.update(triggerFires)
+        .set({ status, reason, ...defined({ runId }), ...(status === "started" && { input: null }) })
+        .where(withKey(id, key))
+        .run();
+    },
+  };
+}
