@@ -17,17 +17,17 @@ interface Parts {
   graphOf(workflowId: string): WorkflowGraph | undefined;
 }
 
-/** Ends of runs that are stored in one go need not be seen in the order of their times. */
+/** Ends of runs that are stored together can arrive out of order. */
 const OVERLAP_MS = 60_000;
 
-/** A run that stopped at a limit did not do its work. */
+/** A run that stopped at a limit counts as failed. */
 const ENDINGS = { completed: ["COMPLETED"], failed: ["INCOMPLETE", "ERROR"] } as const satisfies Record<
   EndedRun["status"],
   FinalStatus[]
 >;
 const endingsOf = ({ config }: EndTrigger): FinalStatus[] => config.on.flatMap((status) => ENDINGS[status]);
 
-/** Tests, parts of other runs, forks and replays are no work of their own. */
+/** Tests, child runs, forks and replays start nothing. */
 const isOwnWork = ({ trigger, parent, origin }: RunSummary) => trigger !== "test" && !parent && !origin;
 
 /** Whether a trigger fires for the end of this run. */
@@ -47,7 +47,7 @@ export function newEndedWorkflows({ host, store, runs, graphOf }: Parts) {
     const depth = (ended?.origin?.depth ?? 0) + 1;
     const fire = { key: run.id, planned_at: run.finished_at ?? run.created_at, depth, input: {} };
     if (depth > MAX_DEPTH) {
-      const reason = `${MAX_DEPTH} ended runs led to this one, one through another. No further run starts.`;
+      const reason = `This is the end of a chain of ${MAX_DEPTH} ended runs, which is the maximum.`;
       store.addFire(trigger.id, { ...fire, status: "skipped", reason });
       return;
     }
@@ -77,7 +77,7 @@ export function newEndedWorkflows({ host, store, runs, graphOf }: Parts) {
   });
 
   return {
-    /** After a start: fires for runs that ended while no one watched. */
+    /** After a start: fires for runs that ended while the server was down. */
     recover(): void {
       for (const trigger of store.ofKind("workflow")) {
         const missed = store.missedEnds({

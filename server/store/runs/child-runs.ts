@@ -29,8 +29,8 @@ export function newChildRuns(db: Db) {
 
   return {
     /**
-     * The workflow that a run belongs to: its own, or that of the run that started it. Also of runs in the bin; null where it is
-     * of none, or no run has that id.
+     * The workflow that a run belongs to: that of the run that started it, or else its own. Includes runs in the bin; null if it
+     * belongs to none or doesn't exist.
      */
     owner: (id: string): string | null => selectOwner.get(id)?.workflow_id ?? null,
 

@@ -6,10 +6,10 @@ import { type FireStatus, KEPT_FIRES, type Visitor } from "./fires";
 
 const DAY_MS = 86_400_000;
 const KEPT_MS = 30 * DAY_MS;
-/** No fire goes before this: a delivery that is repeated meanwhile starts no second run. */
+/** Every fire is kept at least this long, so that a repeated delivery starts no second run. */
 const REPLAY_MS = DAY_MS;
 
-/** What became of triggers' fires, and of their runs. */
+/** Outcomes of fires and their runs. */
 export function newFireHistory(db: Db, now: () => number) {
   const openRuns = db.$client
     .prepare<[string], string>(
@@ -54,11 +54,11 @@ export function newFireHistory(db: Db, now: () => number) {
     /** The runs of a trigger that haven't ended, oldest first. */
     openRuns: (id: string): string[] => openRuns.all(id),
 
-    /** How many runs of a form a visitor, or anyone at the same address, started since then, and their cost until now. */
+    /** Number and cost so far of a form's runs since a time that this visitor, or anyone at the same address, started. */
     startedBy: (id: string, { visitor, address }: Visitor, since: number) =>
       started.get({ id, visitor, address, since }) ?? { runs: 0, cost_usd: 0 },
 
-    /** Counts fires in a row that failed since the trigger was saved; disables it at `most` of them. */
+    /** Counts failed fires in a row since the trigger was saved, and disables it at `most`. */
     countFailures(id: string, most: number, reason: string): void {
       const { isEnabled, updatedAt } = triggers;
       const trigger = db.select({ isEnabled, updatedAt }).from(triggers).where(eq(triggers.id, id)).get();
@@ -80,7 +80,7 @@ export function newFireHistory(db: Db, now: () => number) {
     missedEnds: ({ endings, ...which }: MissedEnds & { endings: readonly FinalStatus[] }): string[] =>
       missedEnds.all({ ...which, endings: JSON.stringify(endings) }),
 
-    /** Forgets old fires. */
+    /** Deletes old fires. */
     tidy: (): void =>
       void forgetFires.run({ replay: now() - REPLAY_MS, old: now() - KEPT_MS, kept: KEPT_FIRES }),
   };

@@ -7,7 +7,7 @@ import { ownJson } from "../own-json";
 
 export type FireStatus = (typeof triggerFires.$inferSelect)["status"];
 
-/** What a trigger did for one planned time or delivery. */
+/** What a trigger did for one planned time, delivery or ended run. */
 export interface TriggerFire {
   key: string;
   planned_at: number;
@@ -19,14 +19,14 @@ export interface TriggerFire {
   is_test: boolean;
 }
 
-/** A fire with what its run starts with. */
+/** A fire with the input of its run. */
 export interface WholeFire extends TriggerFire {
   input: JsonObject;
   depth: number;
   body_hash: string | null;
 }
 
-/** Who sent a form page, as keyed hashes. */
+/** A visitor of a form page, as keyed hashes. */
 export interface Visitor {
   visitor: string;
   address: string;
@@ -44,7 +44,7 @@ export interface NewFire extends Partial<Visitor> {
   is_test?: boolean | undefined;
 }
 
-/** How many fires of a trigger are kept, and listed. */
+/** Maximum number of fires kept and listed per trigger. */
 export const KEPT_FIRES = 1_000;
 
 const shown = {
@@ -71,7 +71,7 @@ export function newFires(db: Db, now: () => number) {
     return row && { ...row, input: row.input === null ? {} : ownJson<JsonObject>(row.input) };
   };
 
-  /** Records a fire before its run starts. False if one with this key is recorded. */
+  /** Records a fire before its run starts. False if this key is already recorded. */
   const addFire = (id: string, fire: NewFire): boolean => {
     const { key, planned_at, input, status = "pending", reason, visitor, address, depth } = fire;
     return (
@@ -89,7 +89,7 @@ export function newFires(db: Db, now: () => number) {
   return {
     addFire,
 
-    /** Records planned fires, or the new status of those without a run, and the next planned time, all or nothing. */
+    /** Records planned fires, new statuses of those without a run, and the next planned time in one transaction. */
     addFires: (id: string, fires: readonly NewFire[], nextAt: number | null): void =>
       writeTransaction(db, () => {
         const isIdle = inArray(triggerFires.status, ["buffered", "skipped", "missed", "failed"]);
@@ -110,7 +110,7 @@ export function newFires(db: Db, now: () => number) {
     fireOfBody: (id: string, bodyHash: string): WholeFire | undefined =>
       find(and(ofTrigger(id), eq(triggerFires.bodyHash, bodyHash))),
 
-    /** The newest first. */
+    /** Newest first. */
     fires: (id: string): TriggerFire[] =>
       db
         .select(shown)
@@ -137,7 +137,7 @@ export function newFires(db: Db, now: () => number) {
         .where(and(ofTrigger(id), eq(triggerFires.status, status)))
         .get()?.n ?? 0,
 
-    /** What became of a fire. A started one needs its input no longer; a failed one can be retried. */
+    /** Records the result of a fire. Started fires drop their input; failed ones keep it for retries. */
     setFire(
       id: string,
       key: string,

@@ -5,7 +5,7 @@ import { TriggerSettings } from "@/server/domain/trigger/trigger";
 import { ownJson } from "../own-json";
 import { hashOf } from "../tokens";
 
-/** The sites that may embed the page of the form with this key. */
+/** Sites that may embed the form with this key. */
 export function frameAncestors(db: Db, key: string): string[] {
   const row = db
     .select({ kind: triggers.kind, config: triggers.config })

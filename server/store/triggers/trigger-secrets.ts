@@ -15,12 +15,12 @@ const keyBinding = (id: string) => `trigger:${id}:key`;
 /** A key for an address, with 192 random bits. */
 export const newTriggerKey = (): string => randomBytes(24).toString("base64url");
 
-/** The keys of triggers' addresses, and what their deliveries or visitors are verified with. */
+/** Keys of triggers' addresses, signing secrets of webhooks and password hashes of forms. */
 export function newTriggerSecrets(db: Db, sealer: Sealer) {
   const stored = (id: string) =>
     db.select({ key: triggers.key, secret: triggers.secret }).from(triggers).where(eq(triggers.id, id)).get();
 
-  /** The address of a page is shown again; that of a webhook is its password. */
+  /** The address of a form can be shown again; that of a webhook is a password. */
   const keyColumns = (id: string, kind: TriggerKind, key: string) => ({
     keyHash: hashOf(key),
     key: kind === "form" ? sealer.seal(key, keyBinding(id)) : null,
@@ -32,7 +32,7 @@ export function newTriggerSecrets(db: Db, sealer: Sealer) {
     secretColumn: (id: string, secrets: readonly string[]): string | null =>
       secrets.length > 0 ? sealer.seal(JSON.stringify(secrets), secretBinding(id)) : null,
 
-    /** Gives its address another key. */
+    /** Replaces the key of its address. */
     setKey: (id: string, kind: TriggerKind, key: string): void =>
       void db
         .update(triggers)
@@ -40,7 +40,7 @@ export function newTriggerSecrets(db: Db, sealer: Sealer) {
         .where(eq(triggers.id, id))
         .run(),
 
-    /** The key of its address, if that can be shown again. */
+    /** The key of its address, if it can be shown again. */
     keyOf(id: string): string | null {
       const key = stored(id)?.key;
       return key ? sealer.open(key, keyBinding(id)) : null;

@@ -11,27 +11,27 @@ import { newFireHistory } from "./fire-history";
 import { newFires } from "./fires";
 import { newTriggerSecrets } from "./trigger-secrets";
 
-/** A trigger as it is stored. Times in Unix milliseconds. */
+/** A stored trigger. Times in Unix milliseconds. */
 export type StoredTrigger = TriggerSettings & {
   id: string;
   workflow_id: string;
   enabled: boolean;
-  /** Whether deliveries can be verified; of a form, whether it has a password. */
+  /** Whether a webhook has signing secrets, or a form has a password. */
   has_secret: boolean;
   /** Of a schedule: the next planned time without a fire. */
   next_at: number | null;
   /** Fires in a row that failed. */
   failures: number;
-  /** Why it was disabled by itself; null if it was not. */
+  /** Why Troupe disabled it; null if it did not. */
   disabled_reason: string | null;
-  /** Who wrote its config, as the audit names them. */
+  /** Who wrote its config, as named in the audit. */
   by: string;
   created_at: number;
   updated_at: number;
 };
 export type StoredTriggerOf<K extends TriggerKind> = Extract<StoredTrigger, { kind: K }>;
 
-/** `secrets` replaces what deliveries are verified with; none: every delivery of a signed webhook is refused. */
+/** `secrets` replaces the signing secrets. Without any, a signed webhook refuses every delivery. */
 interface TriggerChange {
   enabled?: boolean | undefined;
   next_at?: number | null | undefined;
@@ -65,7 +65,7 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
     /** The trigger whose address has this key. */
     withKey: (key: string): StoredTrigger | undefined => found(eq(triggers.keyHash, hashOf(key)))[0],
 
-    /** Of a workflow, oldest first. */
+    /** The triggers of a workflow, oldest first. */
     ofWorkflow: (workflowId: string): StoredTrigger[] => found(eq(triggers.workflowId, workflowId)),
 
     enabled: (): StoredTrigger[] => found(eq(triggers.isEnabled, true)),
@@ -73,7 +73,7 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
     ofKind: <K extends TriggerKind>(kind: K): StoredTriggerOf<K>[] =>
       found(eq(triggers.kind, kind)).filter((one): one is StoredTriggerOf<K> => one.kind === kind),
 
-    /** Those that disabled themselves, with the names of their workflows; not those in the bin. */
+    /** Automatically disabled triggers, with the names of their workflows; without workflows in the bin. */
     disabled: () =>
       db
         .select({ trigger: triggers, name: workflows.name })
@@ -103,13 +103,13 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
       return toTrigger(row);
     },
 
-    /** Saving it forgets earlier failures. Undefined if it doesn't exist. */
+    /** Saves a trigger and resets its failures. Undefined if it doesn't exist. */
     save(id: string, change: TriggerChange & { config?: object | undefined }): StoredTrigger | undefined {
       const row = db
         .update(triggers)
         .set({
           ...columnsOf(id, change),
-          // Whose words the input is follows from who wrote the config.
+          // Who wrote the config decides whether the input of a schedule is trusted.
           ...(change.config && { config: JSON.stringify(change.config), by: change.by }),
           ...{ failures: 0, disabledReason: null, updatedAt: now() },
         })
@@ -127,7 +127,7 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
   };
 }
 
-/** Deletes what belongs to workflows that are deleted. */
+/** Deletes the triggers of deleted workflows. */
 export function forgetTriggersOf(db: Pick<Db, "delete" | "select">, workflowIds: readonly string[]): void {
   const own = inArray(triggers.workflowId, [...workflowIds]);
   const ids = db.select({ id: triggers.id }).from(triggers).where(own);
