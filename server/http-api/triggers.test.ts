@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
+import { ScheduleConfig } from "@/server/domain/trigger/schedule";
 import { type Api, newApi } from "./testing";
 import { serveHook } from "./webhooks";
 
@@ -89,6 +90,22 @@ test("runs that ended while no one watched start their followers after a restart
   const again = await afterKill(next);
   await again.ask("POST", `/workflows/${first}/runs`, {});
   await hasEnded(again, second, 4);
+});
+
+test("a run that failed while no one watched starts its follower, however many were completed before", async () => {
+  const api = newApi();
+  const first = api.workflows.create({ name: "First", graph: FAILS });
+  const second = api.workflows.create({ name: "Second", graph: OK });
+  await addTrigger(api, second, { kind: "workflow", config: { workflow_id: first, on: ["failed"] } });
+  const insert = api.db.$client.prepare(
+    `insert into runs (id, workflow_id, workflow_name, status, final_status, interpreter_version, trigger, created_at, finished_at)
+     values (?, ?, 'First', 'finished', 'COMPLETED', 1, 'api', @at, @at)`,
+  );
+  for (let k = 0; k < 1_001; k++) insert.run(`run_${k}`, first, { at: Date.now() });
+  await api.ask("POST", `/workflows/${first}/runs`, {});
+  await hasEnded(api, second, 0);
+  await vi.waitFor(() => expect(api.runs.list({ final_status: "ERROR" })).toHaveLength(1));
+  await hasEnded(await afterKill(api), second, 1);
 });
 
 test("a trigger that would let a workflow start itself is refused", async () => {
@@ -190,6 +207,26 @@ test("a program can't mark inputs as trusted or change a trigger that has some",
   const changed = { ...config, input: { a: "body.b" } };
   expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: changed })).status).toBe(403);
   expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: {} })).status).toBe(200);
+});
+
+test("a test of a schedule has its input, and only a trusted caller can replace what counts as a person's words", async () => {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "W", graph: draw("start > w > end", inputs("to")) });
+  const config = ScheduleConfig.parse({
+    every: { unit: "day", at: "09:00" },
+    time_zone: "UTC",
+    input: { to: "me" },
+  });
+  const about = { by: "session:s", enabled: true };
+  const { id } = api.triggerStore.create(workflow, { kind: "schedule", config }, about);
+  const started = await api.ask("POST", `/triggers/${id}/test`, {});
+  const { run, input } = api.runs.state(started.body.run_id)!;
+  expect({ input, trusted: run.origin?.trusted }).toEqual({ input: { to: "me" }, trusted: true });
+  const stranger = { kind: "token" as const, id: "stranger", isTrusted: false };
+  const test = (as?: typeof stranger) =>
+    api.send("POST", `/triggers/${id}/test`, { input: { to: "eve@evil.example" } }, {}, as);
+  expect((await test(stranger)).status).toBe(403);
+  expect((await test()).status).toBe(202);
 });
 
 test("invalid settings are refused with the place of the error", async () => {

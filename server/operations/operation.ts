@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
+import { isTrusted } from "@/server/access/trusted";
 import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection, type RejectionCode } from "@/server/domain/errors/rejection";
@@ -128,6 +129,15 @@ export const operationsOf = (tag: Tag) => ({
 /** Refuses a program where an operation is a person's in part. Throws person_only. */
 export function onlyPerson({ kind }: Principal, why: string): void {
   if (kind !== "session") throw new Rejection("person_only", `Only a signed-in person can do this: ${why}.`);
+}
+
+/** Refuses a caller whose words don't count as a person's own. Throws person_only. */
+export function onlyTrusted(principal: Principal, why: string): void {
+  if (!isTrusted(principal))
+    throw new Rejection(
+      "person_only",
+      `${why}, so only a signed-in person or a trusted API token can set them.`,
+    );
 }
 
 /** Performs an operation for a caller. Throws Rejection; an audit entry that the operation does not declare is a programming error. */

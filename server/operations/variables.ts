@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { isTrusted } from "@/server/access/trusted";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { Time } from "./common-schemas";
-import { type Caller, operationsOf } from "./operation";
+import { type Caller, onlyTrusted, operationsOf } from "./operation";
 import { notFound } from "./rejections";
 import type { Services } from "./services";
 import { workflowOf } from "./workflows/stored-workflow";
@@ -29,11 +28,7 @@ function put(
   { workflow_id, name, value }: { workflow_id: string | null; name: string; value: Json },
   { principal, note }: Caller,
 ): void {
-  if (!isTrusted(principal))
-    throw new Rejection(
-      "person_only",
-      "Variables count as a person's own words, so only a signed-in person or a trusted API token can set them.",
-    );
+  onlyTrusted(principal, "Variables count as a person's own words");
   if (sizeOf(value) > LIMITS.chars)
     throw new Rejection(
       "too_large",

@@ -216,7 +216,7 @@ const isForNow = (error: unknown): boolean =>
   (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
 
 /** The origin of a trigger's runs, which says which input is trusted. */
-function startedBy(trigger: StoredTrigger, depth: number): StartedBy {
+export function startedBy(trigger: StoredTrigger, depth = 0): StartedBy {
   const { config } = trigger;
   const keys = "trusted_keys" in config ? config.trusted_keys : undefined;
   // Whoever saved a schedule wrote its input.

@@ -7,6 +7,7 @@ import { isSameJson } from "@/server/domain/base/json";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { inputFields } from "@/server/domain/graph/run-input";
+import { isTrustedKey } from "@/server/domain/run/started-by";
 import { nextOnSave } from "@/server/domain/trigger/schedule";
 import {
   closesLoop,
@@ -19,9 +20,9 @@ import { LIMITS } from "@/server/limits";
 import { originOf, readSettings } from "@/server/settings";
 import { newTriggerKey } from "@/server/store/triggers/trigger-secrets";
 import type { StoredTrigger } from "@/server/store/triggers/triggers";
-import type { FireOutcome } from "@/server/triggers/trigger-host";
+import { type FireOutcome, startedBy } from "@/server/triggers/trigger-host";
 import { secretProblem } from "@/server/triggers/webhook";
-import { type Caller, onlyPerson, operationsOf } from "../operation";
+import { type Caller, onlyPerson, onlyTrusted, operationsOf } from "../operation";
 import { notFound } from "../rejections";
 import type { Services } from "../services";
 import { workflowOf } from "../workflows/stored-workflow";
@@ -220,15 +221,17 @@ export const triggerOperations = {
     needs: "run",
     input: ByTrigger.extend({ input: z.record(StateKey, Json).optional() }).strict(),
     output: z.object({ run_id: z.string().nullable() }),
-    problems: ["not_found", "invalid_input", "workflow_has_problems"],
+    problems: ["not_found", "person_only", "invalid_input", "workflow_has_problems"],
     http: {
       route: "POST /triggers/{id}/test",
       status: 202,
       success: "Started; `run_id` is null while queued",
     },
     cli: [{ form: "trigger test TRIGGER", ...namesTrigger }],
-    run(services, { trigger_id, input }) {
+    run(services, { trigger_id, input }, { principal }) {
       const trigger = triggerOf(services, trigger_id);
+      if (Object.keys(input ?? {}).some((key) => isTrustedKey(startedBy(trigger), key)))
+        onlyTrusted(principal, "These inputs count as a person's own words");
       const graph = services.triggers.graphOf(trigger.workflow_id);
       if (!graph) throw notFound("workflow");
       const planned = trigger.kind === "schedule" ? trigger.config.input : undefined;

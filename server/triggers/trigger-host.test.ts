@@ -1,0 +1,23 @@
+import { expect, test, vi } from "vitest";
+import { emptyDb } from "@/db/testing";
+import { TriggerSettings } from "@/server/domain/trigger/trigger";
+import { newSealer } from "@/server/secrets/sealer";
+import { newTriggerStore } from "@/server/store/triggers/triggers";
+import { TriggerHost } from "./trigger-host";
+
+test("after a start, all pending fires get their runs, and other work gets its turn meanwhile", async () => {
+  const store = newTriggerStore(emptyDb(), newSealer(null, {}));
+  const settings = TriggerSettings.parse({ kind: "webhook", config: {} });
+  const { id } = store.create("wf_1", settings, { by: "session:1" });
+  for (let k = 0; k < 1_005; k++) store.addFire(id, { key: `${k}`, planned_at: k, input: {} });
+  store.addFire("trg_gone", { key: "orphan", planned_at: 0, input: {} });
+  const startRun = vi.fn((_: unknown) => ({ run_id: "run_1", created: true }));
+  const host = new TriggerHost({
+    ...{ store, startRun, runs: { find: () => null }, watchers: { watch: () => () => {} } },
+  });
+  host.recover();
+  expect(startRun.mock.calls.length).toBeLessThan(100);
+  await vi.waitFor(() => expect(store.openFires("pending")).toEqual([]), { timeout: 10_000 });
+  expect(startRun).toHaveBeenCalledTimes(1_005);
+  host.stop();
+});
