@@ -103,10 +103,7 @@ export const triggers = sqliteTable(
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },
-  (t) => [
-    index("triggers_workflow").on(t.workflowId),
-    index("triggers_next").on(t.nextAt).where(sql`${t.nextAt} is not null`),
-  ],
+  (t) => [index("triggers_workflow").on(t.workflowId)],
 );
 
 /** Fires of triggers: one per planned time, delivery or ended run. */
@@ -140,6 +137,7 @@ export const triggerFires = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.triggerId, t.key] }),
     index("trigger_fires_order").on(t.triggerId, t.plannedAt),
+    index("trigger_fires_recent").on(t.triggerId, t.at),
     index("trigger_fires_body").on(t.triggerId, t.bodyHash).where(sql`${t.bodyHash} is not null`),
     index("trigger_fires_open").on(t.status).where(sql`${t.status} in ('pending', 'buffered')`),
   ],
@@ -250,7 +248,9 @@ export const runs = sqliteTable(
     index("runs_parent")
       .on(t.parentRun, t.parentActivation, t.parentItem)
       .where(sql`${t.parentRun} is not null`),
-    index("runs_trigger").on(t.triggerId, t.status).where(sql`${t.triggerId} is not null`),
+    index("runs_trigger_open")
+      .on(t.triggerId)
+      .where(sql`${t.triggerId} is not null and ${t.status} <> 'finished'`),
     index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
     index("runs_created").on(t.createdAt),
     index("runs_workflow").on(t.workflowId, t.createdAt),

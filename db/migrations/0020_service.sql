@@ -37,6 +37,7 @@ CREATE TABLE `trigger_fires` (
 );
 --> statement-breakpoint
 CREATE INDEX `trigger_fires_order` ON `trigger_fires` (`trigger_id`,`planned_at`);--> statement-breakpoint
+CREATE INDEX `trigger_fires_recent` ON `trigger_fires` (`trigger_id`,`at`);--> statement-breakpoint
 CREATE INDEX `trigger_fires_body` ON `trigger_fires` (`trigger_id`,`body_hash`) WHERE "trigger_fires"."body_hash" is not null;--> statement-breakpoint
 CREATE INDEX `trigger_fires_open` ON `trigger_fires` (`status`) WHERE "trigger_fires"."status" in ('pending', 'buffered');--> statement-breakpoint
 CREATE TABLE `triggers` (
@@ -58,7 +59,6 @@ CREATE TABLE `triggers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `triggers_key_hash_unique` ON `triggers` (`key_hash`);--> statement-breakpoint
 CREATE INDEX `triggers_workflow` ON `triggers` (`workflow_id`);--> statement-breakpoint
-CREATE INDEX `triggers_next` ON `triggers` (`next_at`) WHERE "triggers"."next_at" is not null;--> statement-breakpoint
 CREATE TABLE `variables` (
 	`workflow_id` text DEFAULT '' NOT NULL,
 	`name` text NOT NULL,
@@ -90,4 +90,4 @@ ALTER TABLE `api_tokens` ADD `is_trusted` integer DEFAULT true NOT NULL;--> stat
 ALTER TABLE `runs` ADD `workflow_version` integer;--> statement-breakpoint
 ALTER TABLE `runs` ADD `trigger_id` text;--> statement-breakpoint
 ALTER TABLE `runs` ADD `started_by` text;--> statement-breakpoint
-CREATE INDEX `runs_trigger` ON `runs` (`trigger_id`,`status`) WHERE "runs"."trigger_id" is not null;
+CREATE INDEX `runs_trigger_open` ON `runs` (`trigger_id`) WHERE "runs"."trigger_id" is not null and "runs"."status" <> 'finished';
