@@ -139,7 +139,7 @@ export const triggerFires = sqliteTable(
     index("trigger_fires_order").on(t.triggerId, t.plannedAt),
     index("trigger_fires_recent").on(t.triggerId, t.at),
     index("trigger_fires_body").on(t.triggerId, t.bodyHash).where(sql`${t.bodyHash} is not null`),
-    index("trigger_fires_open").on(t.status).where(sql`${t.status} in ('pending', 'buffered')`),
+    index("trigger_fires_status").on(t.status, t.triggerId),
   ],
 );
 

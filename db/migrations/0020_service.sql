@@ -39,7 +39,7 @@ CREATE TABLE `trigger_fires` (
 CREATE INDEX `trigger_fires_order` ON `trigger_fires` (`trigger_id`,`planned_at`);--> statement-breakpoint
 CREATE INDEX `trigger_fires_recent` ON `trigger_fires` (`trigger_id`,`at`);--> statement-breakpoint
 CREATE INDEX `trigger_fires_body` ON `trigger_fires` (`trigger_id`,`body_hash`) WHERE "trigger_fires"."body_hash" is not null;--> statement-breakpoint
-CREATE INDEX `trigger_fires_open` ON `trigger_fires` (`status`) WHERE "trigger_fires"."status" in ('pending', 'buffered');--> statement-breakpoint
+CREATE INDEX `trigger_fires_status` ON `trigger_fires` (`status`,`trigger_id`);--> statement-breakpoint
 CREATE TABLE `triggers` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workflow_id` text NOT NULL,
