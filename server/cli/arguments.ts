@@ -16,7 +16,7 @@ export const USAGE = `Runs a workflow file and prints its output.
   ${callOf("run")} FILE [--input JSON] [options]
   ${callOf("run")} test FILE        Run the tests in a workflow file. See test --help.
   ${callOf("run")} import PATH      Preview and convert files from another framework. See import --help.
-  ${callOf("run")} deploy FILE --to URL  Publish a workflow file on another Troupe. See deploy --help.
+  ${callOf("run")} deploy FILE --to URL  Publish a workflow file on another server. See deploy --help.
   ${callOf("run")} engine           Show where a running server executes runs, and its health.
   ${callOf("run")} COMMAND RUN      Control a run on a running server. See COMMAND --help.
   ${callOf("explain")} CODE        Explain an error code: cause and fix.

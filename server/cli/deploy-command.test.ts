@@ -60,25 +60,25 @@ async function deploy(file: string, options: readonly string[] = ["--yes"], answ
 
 const changes = (asked: readonly string[]) => asked.filter((one) => !one.startsWith("GET"));
 
-test("a new workflow is brought there and published", async () => {
+test("creates and publishes a new workflow", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   const { code, out, err } = await deploy(fileOf(graphOf("https://a.example/")));
   const [saved] = there.workflows.list();
   expect({ code, name: saved?.name, err }).toEqual({
     code: 0,
     name: "Daily report",
-    err: expect.stringContaining("“Daily report” is new there."),
+    err: expect.stringContaining("“Daily report” will be created."),
   });
   expect(out).toBe(`Published “Daily report” (${saved?.id}) as version 1.\n`);
 });
 
-test("what differs from the draft is shown before it is replaced and published", async () => {
+test("shows the differences before it replaces and publishes the draft", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   await deploy(fileOf(graphOf("https://a.example/")));
   const file = fileOf(graphOf("https://a.example/new"));
   const declined = await deploy(file, [], "n");
   expect([declined.code, changes(declined.asked)]).toEqual([1, []]);
-  expect(declined.err).toContain("“Daily report” differs from the draft there:");
+  expect(declined.err).toContain("Changes to the draft of “Daily report”:");
   expect(declined.err).toContain("- https://a.example/");
   expect(declined.err).toContain("+ https://a.example/new");
   const { code, out } = await deploy(file, [], "y");
@@ -86,7 +86,7 @@ test("what differs from the draft is shown before it is replaced and published",
   expect(there.workflows.list()).toHaveLength(1);
 });
 
-test("secrets that are missing there are named before anything changes", async () => {
+test("names missing secrets before anything changes", async () => {
   const file = fileOf(graphOf("https://a.example/"));
   await expect(deploy(file)).rejects.toThrow(
     "Missing at https://troupe.example: the secret KEY. Add them there first.",
@@ -94,7 +94,7 @@ test("secrets that are missing there are named before anything changes", async (
   expect(there.workflows.list()).toEqual([]);
 });
 
-test("variables that are missing there are named, and those of the installation or the workflow count", async () => {
+test("names variables that neither the installation nor the workflow has", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   const file = fileOf(graphOf("https://a.example/{{vars.region}}"));
   await expect(deploy(file)).rejects.toThrow("the variable region");
@@ -102,13 +102,13 @@ test("variables that are missing there are named, and those of the installation 
   expect((await deploy(file)).code).toBe(0);
 });
 
-test("without a person who could confirm, --yes is needed", async () => {
+test("requires --yes if no one can confirm", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   await expect(deploy(fileOf(graphOf("https://a.example/")), [])).rejects.toThrow("Pass --yes");
   expect(there.workflows.list()).toEqual([]);
 });
 
-test("several workflows of the name need --id, and an unusable address is refused", async () => {
+test("requires --id if several workflows have the name, and refuses an invalid address", async () => {
   const file = fileOf(graphOf("https://a.example/"));
   for (const _ of [1, 2])
     there.workflows.create({ name: "Daily report", graph: graphOf("https://a.example/") });

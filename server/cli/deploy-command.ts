@@ -17,18 +17,18 @@ import type { Stdio } from "./output/stdio";
 import { readWorkflowAt, UnusableError } from "./read-path";
 import type { ServerTerminal } from "./server-ask";
 
-const DEPLOY_USAGE = `Publishes a workflow file on another Troupe.
+const DEPLOY_USAGE = `Publishes a workflow file on another Troupe server.
 
   ${callOf("run")} deploy FILE --to URL [options]
 
-  --to URL          The other Troupe
+  --to URL          Address of the server
   --token-env NAME  Environment variable with its API token; default: TROUPE_API_TOKEN
-  --id ID           The workflow to update; default: the one of the same name, or a new one
-  --note TEXT       What changes with this version
-  --yes             Deploy without asking
+  --id ID           Workflow to update; default: the one with the same name, or a new one
+  --note TEXT       Note for the version
+  --yes             Deploy without confirmation
 
-Shows what differs from the draft there, replaces it, and publishes it. Secrets and variables that are missing there are
-named before anything changes.
+Shows the differences from that server's draft, replaces the draft and publishes it. If the server lacks secrets or
+variables that the workflow uses, lists them and changes nothing.
 Exit code: 0 published, 1 not confirmed, 2 rejected or invalid arguments.
 `;
 
@@ -43,7 +43,7 @@ const OPTIONS = {
 const DONE = 0;
 const NOT_CONFIRMED = 1;
 
-/** Brings a workflow file to another Troupe and publishes it there; answers the exit code. Throws UsageError, UnusableError. */
+/** Publishes a workflow file on another Troupe server; returns the exit code. Throws UsageError, UnusableError. */
 export async function deployCommand(
   argv: readonly string[],
   stdio: Stdio,
@@ -57,7 +57,7 @@ export async function deployCommand(
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError("Pass one workflow file to deploy.");
   const { to, note = "" } = values;
-  if (to === undefined || !URL.canParse(to)) throw new UsageError("Pass the other Troupe as --to URL.");
+  if (to === undefined || !URL.canParse(to)) throw new UsageError("Pass the server's address as --to URL.");
   const say = (line: string) => stdio.err(`${printableLine(line)}\n`);
   const ask = newTarget(to, terminal.env[values["token-env"] ?? "TROUPE_API_TOKEN"] ?? "", terminal.send);
 
@@ -100,7 +100,7 @@ const Refusal = z.object({ error: z.object({ message: z.string() }) });
 interface Local {
   name: string;
   graph: WorkflowGraph;
-  /** The whole file, as it is sent. */
+  /** The whole file to send. */
   file: unknown;
 }
 
@@ -124,7 +124,7 @@ type Ask = (
   headers?: Record<string, string>,
 ) => Promise<{ value: unknown; etag: string }>;
 
-/** Requests to the other Troupe. They throw UnusableError with its refusal. */
+/** Sends requests to the other server. They throw UnusableError with its error message. */
 function newTarget(to: string, token: string, send: ServerTerminal["send"]): Ask {
   return async (method, path, body, headers = {}) => {
     let response: Response;
@@ -150,7 +150,7 @@ function newTarget(to: string, token: string, send: ServerTerminal["send"]): Ask
   };
 }
 
-/** The workflow of that name; undefined if there is none. Throws UnusableError if there are several. */
+/** The workflow with this name; undefined if there is none. Throws UnusableError if there are several. */
 async function idByName(ask: Ask, name: string): Promise<string | undefined> {
   const { workflows } = Listed.parse((await ask("GET", "/workflows")).value);
   const [found, ...more] = workflows.filter((one) => one.name === name);
@@ -162,16 +162,16 @@ async function idByName(ask: Ask, name: string): Promise<string | undefined> {
 async function readThere(ask: Ask, id: string) {
   const { value, etag } = await ask("GET", `/workflows/${encodeURIComponent(id)}?tests=left_out`);
   const { graph, name } = readWorkflow(value);
-  if (!graph) throw new UnusableError([`The workflow ${id} there can't be read.`]);
+  if (!graph) throw new UnusableError([`The server's workflow ${id} can't be read.`]);
   return { id, graph, name, etag };
 }
 
 function differenceLines(there: { name: string; graph: WorkflowGraph } | null, local: Local): string[] {
-  if (!there) return [`“${local.name}” is new there.`];
+  if (!there) return [`“${local.name}” will be created.`];
   const found = differences(there, local);
-  if (found.length === 0) return [`The draft of “${local.name}” there is the same.`];
+  if (found.length === 0) return [`The draft of “${local.name}” is already up to date.`];
   return [
-    `“${local.name}” differs from the draft there:`,
+    `Changes to the draft of “${local.name}”:`,
     ...found.flatMap(({ kind, text, details, texts = [] }) => [
       `  ${MARKS[kind]} ${text}${details ? `: ${details}` : ""}`,
       ...texts.flatMap(({ before, after }) => [`      - ${before}`, `      + ${after}`]),
@@ -181,7 +181,7 @@ function differenceLines(there: { name: string; graph: WorkflowGraph } | null, l
 
 const MARKS = { added: "+", removed: "-", changed: "~", moved: "·" } as const;
 
-/** The secrets and variables that the workflow uses and the other Troupe doesn't have. */
+/** The secrets and variables that the workflow uses and the other server lacks. */
 async function missingThere(ask: Ask, graph: WorkflowGraph, id: string | undefined): Promise<string[]> {
   const secrets = new Set(Object.values(graph.nodes).flatMap(secretsOf));
   const variables = new Set(variablesOf(graph));

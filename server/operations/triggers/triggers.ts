@@ -217,7 +217,7 @@ export const triggerOperations = {
     name: "testTrigger",
     summary: "Start a run as the trigger would",
     about:
-      "The input is as untrusted as that of the trigger. By default, it comes from the examples of the input schema. The run's `trigger` is `test`.",
+      "The input is as untrusted as that of the trigger. By default, a schedule uses its own input, other triggers the examples of the input schema. The run's `trigger` is `test`.",
     needs: "run",
     input: ByTrigger.extend({ input: z.record(StateKey, Json).optional() }).strict(),
     output: z.object({ run_id: z.string().nullable() }),
