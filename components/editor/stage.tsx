@@ -75,8 +75,11 @@ const TriggerCards = dynamic(
 
 function Triggers({ graph }: { graph: WorkflowGraph }) {
   const id = useEditor((state) => state.id);
+  const store = useEditorStore();
   const start = Object.values(graph.nodes).find(isStartNode);
-  return start ? <TriggerCards workflowId={id} graph={graph} at={placeOf(graph, start.id)} /> : null;
+  if (!start) return null;
+  const openStart = () => store.getState().select({ nodes: [start.id] });
+  return <TriggerCards workflowId={id} graph={graph} at={placeOf(graph, start.id)} onMore={openStart} />;
 }
 
 const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {

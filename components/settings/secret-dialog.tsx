@@ -4,18 +4,26 @@ import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/json-view";
 import { Dialog } from "@/components/ui/overlay/dialog";
 
-/** Shows a new secret once, to copy it. `what`: such as "token". */
+/** Shows a new secret once, to copy it. `what`: such as "token". `command`: one that uses it. */
 export function SecretDialog({
   what,
   secret,
+  command,
   description,
   onClose,
 }: {
   what: string;
   secret: string;
+  command?: string | undefined;
   description: string;
   onClose: () => void;
 }) {
+  const row = (label: string, text: string) => (
+    <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
+      <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{text}</code>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
   return (
     <Dialog
       open
@@ -29,9 +37,9 @@ export function SecretDialog({
         </Button>
       }
     >
-      <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
-        <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{secret}</code>
-        <CopyButton text={secret} label={`Copy ${what}`} />
+      <div className="flex flex-col gap-3">
+        {row(`Copy ${what}`, secret)}
+        {command === undefined ? null : row("Copy command", command)}
       </div>
     </Dialog>
   );

@@ -67,7 +67,7 @@ export function BackfillDialog({
     <FormDialog
       title="Backfill"
       description="Runs the schedule for past planned times that have no run: one after another, or in parallel if its overlap policy allows it."
-      submit={count === undefined ? "Backfill" : `Start ${countOf(count, "run")}`}
+      submit={count ? `Start ${countOf(count, "run")}` : "Backfill"}
       mutation={backfill}
       error={preview.error?.message}
       isIncomplete={!isWhole || !count}

@@ -23,7 +23,7 @@ import type {
   DeliveryReplay,
   DeliveryStatus,
 } from "@/server/domain/scenario/deliveries";
-import { type Trigger, triggerText } from "./trigger-kinds";
+import type { Trigger } from "./trigger-kinds";
 
 const STATUS: Readonly<
   Record<DeliveryStatus, { label: string; tone: "neutral" | "waiting" | "completed" | "accent" }>
@@ -35,7 +35,15 @@ const STATUS: Readonly<
 };
 
 /** What the draft would have done with a trigger's last deliveries, next to what happened. */
-export function DeliveryReplayDialog({ trigger, onClose }: { trigger: Trigger; onClose: () => void }) {
+export function DeliveryReplayDialog({
+  trigger,
+  text,
+  onClose,
+}: {
+  trigger: Trigger;
+  text: string;
+  onClose: () => void;
+}) {
   const { run, stop } = useStoppable(useTrpcClient().triggers.replay.mutate);
   const [money, setMoney] = useState({ ...NO_MONEY, real: true });
   // The first replay calls no model: it is free and estimates the cost of the rest.
@@ -50,7 +58,7 @@ export function DeliveryReplayDialog({ trigger, onClose }: { trigger: Trigger; o
       onOpenChange={onClose}
       size="xl"
       title="Replay on draft"
-      description={`What the draft would have done with the last deliveries of “${triggerText(trigger)}”. Equal requests get their recorded answers, and no tool has side effects.`}
+      description={`What the draft would have done with the last deliveries of “${text}”. Equal requests get their recorded answers, and no tool has side effects.`}
       footer={
         <>
           {run.isPending ? <Button onClick={stop}>Stop</Button> : null}

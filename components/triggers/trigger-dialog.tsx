@@ -1,25 +1,24 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
-import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { FormParts } from "@/components/forms/form-parts";
 import { InputFields, useInput } from "@/components/forms/schema/input-field";
 import { toField, toValues } from "@/components/forms/schema/input-fields";
 import { useCallableWorkflows } from "@/components/forms/use-callable-workflows";
+import { SecretDialog } from "@/components/settings/secret-dialog";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CheckboxGroup } from "@/components/ui/input/checkbox-group";
 import { Field } from "@/components/ui/input/field";
 import { Picker } from "@/components/ui/input/picker";
 import { TextField } from "@/components/ui/input/text-field";
-import { CopyButton } from "@/components/ui/json-view";
-import { Dialog } from "@/components/ui/overlay/dialog";
 import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import { toast } from "@/components/ui/toasts";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { inputFields } from "@/server/domain/graph/run-input";
+import { inputFields, type RunInputField } from "@/server/domain/graph/run-input";
+import { suggestedInput } from "@/server/domain/trigger/trigger-input";
 import {
   configOf,
   draftOf,
@@ -72,7 +71,16 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
     if (trigger) save.mutate({ trigger_id: trigger.id, config, ...secrets, password });
     else create.mutate({ workflow_id: workflowId, kind, config, ...secrets, password });
   };
-  if (address !== null) return <AddressDialog url={address} onClose={onClose} />;
+  if (address !== null)
+    return (
+      <SecretDialog
+        what="address"
+        secret={address}
+        command={draft.signature === "none" ? commandFor(address, fields) : undefined}
+        description="Whoever has it can start runs of this workflow's published version."
+        onClose={onClose}
+      />
+    );
   return (
     <FormDialog
       title={trigger ? `Edit ${TRIGGER_LABELS[kind].label.toLowerCase()}` : TRIGGER_LABELS[kind].label}
@@ -85,7 +93,8 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
       }
       actions={
         trigger && (kind === "webhook" || kind === "form") ? (
-          <ReplaceAddress id={trigger.id} onReplaced={setAddress} />
+          // The address of a form page stays visible in the list.
+          <ReplaceAddress id={trigger.id} onReplaced={kind === "form" ? onClose : setAddress} />
         ) : undefined
       }
       sticky
@@ -180,6 +189,7 @@ function ReplaceAddress({ id, onReplaced }: { id: string; onReplaced: (url: stri
     useTrpc().triggers.replaceKey.mutationOptions({
       onSuccess: ({ url }) => {
         void refresh();
+        toast("Replaced the address");
         onReplaced(url);
       },
     }),
@@ -201,52 +211,9 @@ function ReplaceAddress({ id, onReplaced }: { id: string; onReplaced: (url: stri
   );
 }
 
-function AddressDialog({ url, onClose }: { url: string; onClose: () => void }) {
-  const example = `curl -X POST ${url} -H 'content-type: application/json' -d '{}'`;
-  return (
-    <Dialog
-      open
-      sticky
-      onOpenChange={onClose}
-      title="Copy the address now"
-      description="It won't be shown again. Whoever has it can start runs of this workflow's published version."
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          Done
-        </Button>
-      }
-    >
-      <div className="flex flex-col gap-3">
-        {[
-          { label: "Copy address", text: url },
-          { label: "Copy command", text: example },
-        ].map(({ label, text }) => (
-          <div
-            key={label}
-            className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3"
-          >
-            <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{text}</code>
-            <CopyButton text={text} label={label} />
-          </div>
-        ))}
-      </div>
-    </Dialog>
-  );
-}
-
-/** Starts a run as a trigger would. */
-export function useTestTrigger(): (trigger: Trigger) => void {
-  const refresh = useInvalidate("triggers", "runs");
-  const router = useRouter();
-  const test = useMutation(
-    useTrpc().triggers.test.mutationOptions({
-      onSuccess: ({ run_id }) =>
-        toast(
-          "Started a test run",
-          run_id ? { action: { label: "Open", onSelect: () => router.push(`/runs/${run_id}`) } } : {},
-        ),
-      onSettled: () => void refresh(),
-    }),
-  );
-  return ({ id }) => test.mutate({ trigger_id: id });
+/** A command that starts a run by an unsigned webhook. */
+function commandFor(url: string, fields: readonly RunInputField[]): string {
+  const body = { ...Object.fromEntries(fields.map(({ key }) => [key, "…"])), ...suggestedInput(fields) };
+  const quoted = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl ${url} -H 'content-type: application/json' -d '${quoted}'`;
 }

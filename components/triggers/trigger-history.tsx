@@ -12,7 +12,7 @@ import { PageLink } from "@/components/ui/page-link";
 import { TimeText } from "@/components/ui/time-text";
 import { BackfillDialog } from "./backfill-dialog";
 import { DeliveryReplayDialog } from "./deliveries-dialog";
-import { type Trigger, triggerText } from "./trigger-kinds";
+import type { Trigger } from "./trigger-kinds";
 
 type Fire = Answers["triggers"]["fires"][number];
 
@@ -28,12 +28,20 @@ const STATUS: Readonly<
 };
 
 /** The fires of a trigger, and a schedule's next planned times. */
-export function TriggerHistory({ trigger, onClose }: { trigger: Trigger; onClose: () => void }) {
+export function TriggerHistory({
+  trigger,
+  text,
+  onClose,
+}: {
+  trigger: Trigger;
+  text: string;
+  onClose: () => void;
+}) {
   const trpc = useTrpc();
   const fires = useQuery(
     trpc.triggers.fires.queryOptions({ trigger_id: trigger.id }, { refetchInterval: 5_000 }),
   );
-  const replay = useDialog((close) => <DeliveryReplayDialog trigger={trigger} onClose={close} />);
+  const replay = useDialog((close) => <DeliveryReplayDialog {...{ trigger, text }} onClose={close} />);
   const hasRuns = fires.data?.some(({ run_id }) => run_id !== null) ?? false;
   return (
     <Dialog
@@ -41,7 +49,7 @@ export function TriggerHistory({ trigger, onClose }: { trigger: Trigger; onClose
       onOpenChange={onClose}
       size="lg"
       title="Trigger history"
-      description={triggerText(trigger)}
+      description={text}
       footer={
         <>
           {hasRuns ? (

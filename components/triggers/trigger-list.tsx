@@ -13,7 +13,8 @@ import { MoreMenu } from "@/components/ui/overlay/more-menu";
 import { useConfirm } from "@/components/ui/overlay/use-confirm";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { TRIGGER_KINDS } from "@/server/domain/trigger/trigger";
-import { TriggerDialog, useTestTrigger } from "./trigger-dialog";
+import { TestDialog } from "./test-dialog";
+import { TriggerDialog } from "./trigger-dialog";
 import { TriggerHistory } from "./trigger-history";
 import { TRIGGER_LABELS, type Trigger, triggerText } from "./trigger-kinds";
 
@@ -21,7 +22,8 @@ export function useTriggers(workflowId: string): readonly Trigger[] | undefined 
   return useQuery(useTrpc().triggers.list.queryOptions({ workflow_id: workflowId })).data;
 }
 
-type Open = { what: "new"; kind: Trigger["kind"] } | { what: "settings" | "history"; id: string } | null;
+type What = "settings" | "history" | "test";
+type Open = { what: "new"; kind: Trigger["kind"] } | { what: What; id: string } | null;
 
 /** The triggers of a workflow and their actions. */
 export function TriggerList({ workflowId, graph }: { workflowId: string; graph: WorkflowGraph }) {
@@ -29,7 +31,7 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   const opened = open && open.what !== "new" ? triggers?.find(({ id }) => id === open.id) : undefined;
-  const names = useNames(triggers);
+  const textOf = useTexts(triggers);
   return (
     <>
       {triggers && triggers.length > 0 ? (
@@ -38,7 +40,7 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
             <TriggerRow
               key={trigger.id}
               trigger={trigger}
-              text={triggerText(trigger, names)}
+              text={textOf(trigger)}
               onOpen={(what) => setOpen({ what, id: trigger.id })}
             />
           ))}
@@ -71,21 +73,36 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
           onClose={close}
         />
       )}
-      {opened && open?.what === "history" && <TriggerHistory trigger={opened} onClose={close} />}
+      {opened && open?.what === "history" && (
+        <TriggerHistory trigger={opened} text={textOf(opened)} onClose={close} />
+      )}
+      {opened && open?.what === "test" && <TestDialog trigger={opened} graph={graph} onClose={close} />}
     </>
   );
 }
 
-/** Names of workflows by ID, if any trigger waits for one to end. */
-export function useNames(triggers: readonly Trigger[] | undefined): ReadonlyMap<string, string> {
+/** What each trigger is called; later ones of the same text get a number. */
+export function useTexts(triggers: readonly Trigger[] | undefined): (trigger: Trigger) => string {
   const list = useCallableWorkflows(triggers?.some(({ kind }) => kind === "workflow") ?? false);
-  return useMemo(() => new Map(list?.map(({ id, name }) => [id, name])), [list]);
+  const texts = useMemo(() => {
+    const names = new Map(list?.map(({ id, name }) => [id, name]));
+    const count = new Map<string, number>();
+    return new Map(
+      triggers?.map((trigger) => {
+        const text = triggerText(trigger, names);
+        const number = (count.get(text) ?? 0) + 1;
+        count.set(text, number);
+        return [trigger.id, number === 1 ? text : `${text} (${number})`];
+      }),
+    );
+  }, [triggers, list]);
+  return ({ id }) => texts.get(id) ?? "";
 }
 
 interface RowProps {
   trigger: Trigger;
   text: string;
-  onOpen: (what: "settings" | "history") => void;
+  onOpen: (what: What) => void;
 }
 
 function TriggerRow({ trigger, text, onOpen }: RowProps) {
@@ -93,7 +110,6 @@ function TriggerRow({ trigger, text, onOpen }: RowProps) {
   const refresh = useInvalidate("triggers");
   const save = useMutation(trpc.triggers.save.mutationOptions({ onSettled: () => void refresh() }));
   const remove = useMutation(trpc.triggers.remove.mutationOptions({ onSettled: () => void refresh() }));
-  const test = useTestTrigger();
   const removal = useConfirm({
     danger: true,
     title: `Delete “${text}”?`,
@@ -110,7 +126,7 @@ function TriggerRow({ trigger, text, onOpen }: RowProps) {
         className="min-w-0 flex-1 text-left text-[13px] hover:text-accent"
         onClick={() => onOpen("settings")}
       >
-        <span className="block truncate font-medium">{text}</span>
+        <span className="line-clamp-2 font-medium [overflow-wrap:anywhere]">{text}</span>
         {trigger.disabled_reason ? (
           <span className="block text-xs text-failed">{trigger.disabled_reason}</span>
         ) : null}
@@ -125,7 +141,7 @@ function TriggerRow({ trigger, text, onOpen }: RowProps) {
       <MoreMenu
         label={`More: ${text}`}
         items={[
-          { label: "Test", icon: <Play />, onSelect: () => test(trigger) },
+          { label: "Test", icon: <Play />, onSelect: () => onOpen("test") },
           { label: "Edit", icon: <Pencil />, onSelect: () => onOpen("settings") },
           { label: "History", icon: <History />, onSelect: () => onOpen("history") },
           "separator",
