@@ -126,7 +126,7 @@ function limitedTo(services: Services, principal: Principal, ids: ReadonlySet<st
   return {
     workflows: only(workflows, {
       ...checked(needWorkflow, workflows, "rename", "withhold", "remove", "restore", "putBack"),
-      ...whole(workflows, "foreign"),
+      ...whole(workflows, "foreign", "atOnce"),
       points: only(workflows.points, checked(needWorkflow, workflows.points, "find", "list")),
       find: (id) => (hasWorkflow(id) ? workflows.find(id) : undefined),
       list: () => workflows.list().filter(({ id }) => hasWorkflow(id)),

@@ -124,6 +124,11 @@ export class WorkflowStore {
     });
   }
 
+  /** Keeps all that is stored meanwhile, here and in other stores, or nothing. */
+  atOnce<T>(work: () => T): T {
+    return writeTransaction(this.db, work);
+  }
+
   /** Overwrites a graph, of that revision if one is given. */
   private overwrite(
     id: string,

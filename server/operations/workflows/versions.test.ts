@@ -143,6 +143,20 @@ test("a rollback publishes a version again at once and makes it the draft", asyn
   expect((await api.ask("POST", `/workflows/${id}/restore-points/9999/restore`)).status).toBe(404);
 });
 
+test("a rollback whose draft can't be replaced publishes nothing", async () => {
+  const { api, id, save, publish } = newStage();
+  await publish();
+  save(saying("two"));
+  await publish();
+  api.workflows.points.keep = () => {
+    throw new Error("No space left.");
+  };
+  const { status } = await api.ask("POST", `/workflows/${id}/versions/1/restore`, { publish: true });
+  expect(status).toBe(500);
+  expect(api.versions.newest(id)).toMatchObject({ number: 2 });
+  expect(api.workflows.find(id)!.graph).toEqual(saying("two"));
+});
+
 test("replacing a workflow over HTTP leaves a restore point", async () => {
   const { api, id } = newStage();
   await api.ask("PUT", `/workflows/${id}`, saying("two"));

@@ -9,11 +9,7 @@ import { wordDifference } from "@/server/domain/text/word-diff";
 import { publishable } from "@/server/runner/lifecycle/launch";
 import { versionOf } from "@/server/runner/lifecycle/workflow-version";
 import { RESTORE_REASONS } from "@/server/store/versions/restore-points";
-import {
-  type PublishedContent,
-  type StoredVersion,
-  VersionTests,
-} from "@/server/store/versions/workflow-versions";
+import { type StoredVersion, VersionTests } from "@/server/store/versions/workflow-versions";
 import { Time } from "../common-schemas";
 import { type Caller, operationsOf } from "../operation";
 import type { Place } from "../paging";
@@ -97,7 +93,9 @@ export const versionOperations = {
       workflowOf(services, workflow_id);
       const content = publishable({ ...services, workflows: services.called }, workflow_id);
       if (!content) throw notFound("workflow");
-      return publish(services, workflow_id, { ...content, note }, caller);
+      const by = auditName(caller.principal);
+      const made = services.versions.publish(workflow_id, { ...content, note, by });
+      return published(services, workflow_id, made, caller);
     },
   }),
 
@@ -185,13 +183,15 @@ export const versionOperations = {
     run(services, { workflow_id, n, publish: isPublished }, caller) {
       const { name } = workflowOf(services, workflow_id);
       const { graph, roles, withheld, foreign } = versionIn(services, workflow_id, n);
-      const note = `Version ${n} again`;
-      const version = isPublished
-        ? publish(services, workflow_id, { name, note, graph, roles, withheld, foreign }, caller)
-        : null;
-      const revision = services.workflows.putBack(workflow_id, { graph: JSON.stringify(graph), withheld });
+      const about = { name, note: `Version ${n} again`, by: auditName(caller.principal) };
+      const { made, revision } = services.workflows.atOnce(() => ({
+        made: isPublished
+          ? services.versions.publish(workflow_id, { ...about, graph, roles, withheld, foreign })
+          : null,
+        revision: services.workflows.putBack(workflow_id, { graph: JSON.stringify(graph), withheld }),
+      }));
       if (revision === undefined) throw notFound("workflow");
-      return { revision, version };
+      return { revision, version: made && published(services, workflow_id, made, caller) };
     },
   }),
 
@@ -261,16 +261,16 @@ function contentOf(services: Services, workflowId: string, which: number | "draf
   return { graph, roles: draft.roles.filter(({ name }) => used.has(name)), withheld };
 }
 
-function publish(
+/** What follows from publishing a version, once that is stored. */
+function published(
   services: Services,
   workflow_id: string,
-  content: PublishedContent & { name: string; note: string },
-  { principal, note }: Caller,
+  { number, created }: ReturnType<Services["versions"]["publish"]>,
+  { note }: Caller,
 ): z.output<typeof Published> {
-  const by = auditName(principal);
-  const { number, created } = services.versions.publish(workflow_id, { ...content, by });
+  const { name } = versionIn(services, workflow_id, number);
   if (created) {
-    note("workflow_published", { workflow_id, workflow: content.name, version: number });
+    note("workflow_published", { workflow_id, workflow: name, version: number });
     testVersion(services, workflow_id, number);
   }
   return { ...Version.parse(versionIn(services, workflow_id, number)), created };
