@@ -332,7 +332,8 @@ function problemsIn(
   return findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
     withheld,
     secrets: services.secrets.knownTo(id),
-    variables: new Set(services.variables.list(id).map(({ name }) => name)),
+    // Those of a called workflow are its own affair: they only make warnings.
+    variables: workflows && new Set(services.variables.list(id).map(({ name }) => name)),
     isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
     library,
     workflows,
