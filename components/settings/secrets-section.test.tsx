@@ -4,7 +4,7 @@ import { openPage } from "@/components/testing/page";
 import { draw } from "@/server/domain/testing/drawing";
 import { SecretsSection } from "./secrets-section";
 
-test("a secret is added, changed and deleted, and its uses are named before", async () => {
+test("a secret is added, changed and deleted, and its uses are named before deletion", async () => {
   const { person, show, ask, troupe } = openPage(<SecretsSection />, "/settings");
   const headers = { authorization: 'Bearer {"$secret": "KEY"}' };
   const config = { url: "https://api.example.com/", headers };

@@ -58,7 +58,7 @@ test("a missing answer is shown at its field, which gets the focus, and nothing 
   expect(sent).toEqual([]);
 });
 
-test("received answers are confirmed with the focus on the confirmation, and the next ones have another ID", async () => {
+test("received answers are confirmed with the focus on the confirmation, and the next ones get a new ID", async () => {
   serve([202, { received: true }]);
   const person = show();
   await person.type(topic(), "Bees");
@@ -73,7 +73,7 @@ test("received answers are confirmed with the focus on the confirmation, and the
   expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
 });
 
-test("answers that may have got lost are sent again under the same ID, also after a reload", async () => {
+test("possibly lost answers are sent again with the same ID, also after a reload", async () => {
   serve("nothing", [202, { received: true }]);
   const person = show();
   await person.type(topic(), "Bees");
@@ -88,7 +88,7 @@ test("answers that may have got lost are sent again under the same ID, also afte
   expect(sent[1]?.id).toBe(sent[0]?.id);
 });
 
-test("what the server refuses is shown: errors at their fields, limits above the button", async () => {
+test("server errors appear at their fields, and limits above the button", async () => {
   serve(
     [422, error("invalid_input", "Check the fields.", [{ key: "count", message: "Too many." }])],
     [429, error("visitor_limit", "Try again later.")],
@@ -110,7 +110,7 @@ test("what the server refuses is shown: errors at their fields, limits above the
   expect(sent[3]?.id).not.toBe(sent[2]?.id);
 });
 
-test("a password is asked for first, and its pass goes with the answers until the password changes", async () => {
+test("a form asks for its password first, and sends the pass with answers until the password changes", async () => {
   serve(
     [401, error("wrong_password", "Wrong password.")],
     [200, { pass: "the pass", page: PAGE }],

@@ -133,7 +133,7 @@ test.each([
   expect(safeNext(next)).toBe(place);
 });
 
-test("the page of a form is for everybody, also in a frame of another site, and begins no session", () => {
+test("form pages are public, also in frames of other sites, and start no session", () => {
   const inFrame = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" };
   expect(authorizeFormPage(page("/p/key", inFrame))).toEqual({ go: true });
   for (const request of [

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Held, missingIn } from "./held";
 
 /*
- * Attacks on products that start workflows by themselves, with the tests that hold each off. A test that is renamed or
- * removed fails here until another takes its place.
+ * Attacks on products that start workflows automatically, with the tests that cover each. Renaming or removing such a test
+ * fails here until it is replaced.
  */
 
 const SCOPES = "http-api/scopes.test.ts";
@@ -63,7 +63,7 @@ const ATTACKS: Readonly<Record<string, readonly Held[]>> = {
 };
 
 describe("attacks", () => {
-  test.each(Object.entries(ATTACKS))("are held off by tests that exist: %s", (_attack, tests) => {
+  test.each(Object.entries(ATTACKS))("are covered by existing tests: %s", (_attack, tests) => {
     expect(tests.length).toBeGreaterThan(0);
     expect(missingIn(tests)).toEqual([]);
   });

@@ -6,7 +6,7 @@ const server = path.resolve(import.meta.dirname, "..");
 /** A test by its file (from `server`) and the beginning of its title. */
 export type Held = readonly [file: string, title: string];
 
-/** Those of the tests that don't exist (any more). */
+/** The listed tests that don't exist. */
 export const missingIn = (tests: readonly Held[]): Held[] =>
   tests.filter(([file, title]) => {
     const whole = path.join(server, file);

@@ -18,7 +18,7 @@ import { bringFile } from "@/server/testing/importing";
 import { webTools } from "@/server/tools/builtin/web";
 import { as, calls, newScriptedStage, role } from "./stage";
 
-// C27 and C28: a secret goes to its hosts, and its value is nowhere else.
+// A secret is sent only to its hosts, and its value is stored nowhere else.
 
 const CANARY = "canary-of-a-named-secret-5e71+/";
 const ROTATED = "canary-of-a-later-value-90ab";
@@ -36,7 +36,7 @@ let status = 200;
 let folder: string;
 const written: string[] = [];
 
-/** Answers with all that it got, as careless services do. */
+/** Echoes the whole request, as careless services do. */
 beforeEach(async () => {
   service = createServer((request, response) => {
     let body = "";

@@ -84,7 +84,7 @@ async function newForm(config: JsonObject = {}, password?: string, api: Api = ne
     },
     page: (cookies: string | null = null, key = body.key as string) => formPage(api, key, cookies),
     runs: () => api.runs.list({ workflow_id: workflow, limit: 200 }),
-    /** Says what the runs until now have cost. */
+    /** Sets the cost of the runs so far. */
     spend: (usd: number) => api.db.$client.prepare("update runs set cost_usd = ?").run(usd),
   };
 }
@@ -280,7 +280,7 @@ test("a form with a password shows its title, and takes answers after the passwo
   expect((await submit({ topic: "b" }, { cookie: jar(cookie) })).status).toBe(202);
   expect(runs()).toHaveLength(2);
 
-  // Another password, and no one is in any longer.
+  // A new password locks everyone out.
   await api.ask("PUT", `/triggers/${id}`, { password: "another" });
   expect(page(jar(cookie))).toEqual({ title: "Reports" });
   expect(await submit({ topic: "c" }, { pass: body.pass! })).toMatchObject(locked);
@@ -303,7 +303,7 @@ test("the password is stored as a hash and never shown, only that there is one",
   ).toMatchObject({ status: 400, body: { error: { message: "Only a form has a password." } } });
 });
 
-test("who guesses passwords has to wait, and others from elsewhere don't", async () => {
+test("repeated wrong passwords are delayed, but not those from other addresses", async () => {
   const { post } = await newForm({}, PASSWORD);
   const guesses: number[] = [];
   for (let n = 0; n < 6; n++) guesses.push((await post({ password: `guess ${n}` })).status);

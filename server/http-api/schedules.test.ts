@@ -9,7 +9,7 @@ const QUICK = draw("start > w > end", { w: { config: { ms: 1 } } });
 /** Waits until it is cancelled. */
 const LONG = draw("start > w > end", { w: { config: { ms: 3_600_000 } } });
 
-/** A workflow with a schedule that has `behind` planned hours behind it. */
+/** A workflow with a schedule whose last `behind` hourly planned times are due. */
 async function scheduled(
   overlap: string,
   behind: number,
@@ -51,7 +51,7 @@ test("a schedule starts its runs with its input, and says who started them", asy
   expect(api.triggerStore.fires(id)[0]!.key).toBe(fireKey(next - HOUR));
 });
 
-test("fires that wait start one after another, as the runs before them end", async () => {
+test("waiting fires start one after another as earlier runs end", async () => {
   const { api, id } = await scheduled("buffer_all", 4);
   api.triggers.start();
   await until(api, id, ["started", "started", "started", "started"]);
@@ -62,7 +62,7 @@ test("cancel_other cancels the run and starts once it has ended; terminate_other
     const { api, id, workflow, next } = await scheduled(overlap, 1, { graph: LONG });
     api.triggers.start();
     await until(api, id, ["started"]);
-    // Another planned time that has come, whatever time it is.
+    // Another due planned time, at any time of day.
     api.triggerStore.save(id, { next_at: next - 1.5 * HOUR, by: "session:1" });
     api.triggers.changed();
     await until(api, id, ["started", "started"]);
@@ -75,7 +75,7 @@ test("cancel_other cancels the run and starts once it has ended; terminate_other
   }
 });
 
-test("fires that wait go on when a run could not start, until the schedule disables itself", async () => {
+test("waiting fires continue after a run fails to start, until the schedule is disabled", async () => {
   const graph = draw("start > a > end", { a: { config: { set: { a: "1 +" } } } });
   const { api, id } = await scheduled("buffer_all", 15, { graph });
   api.triggers.start();
@@ -105,7 +105,7 @@ test("a change of the input keeps a planned time that is due", async () => {
   expect(next_at).toBeGreaterThan(Date.now());
 });
 
-test("the missed times are listed, and a backfill makes up for them once", async () => {
+test("missed planned times are listed, and a backfill runs them once", async () => {
   const { api, id, next } = await scheduled("skip", 6, { config: { catch_up_s: 2 * 3600 } });
   api.triggers.start();
   await until(api, id, ["missed", "missed", "missed", "missed", "started", "skipped"]);

@@ -112,7 +112,7 @@ async function newWorld() {
 const TOOL = { description: "a", code: "export default () => 1", input_schema: { type: "object" } };
 type World = Awaited<ReturnType<typeof newWorld>>;
 
-/** What no schema tells: inputs that refer to each other, or whose fields have rules of their own. */
+/** Inputs that schemas can't describe: they refer to each other, or their fields have special rules. */
 const INPUTS: Readonly<Record<string, (place: Place) => object>> = {
   "workflows.restore": ({ binned }) => ({ id: binned }),
   "workflows.fromTemplate": () => ({ key: "approval" }),
@@ -192,13 +192,13 @@ const OTHER = { binned: "x", trigger: "x" };
 
 let programs = 0;
 const token = (workflows: readonly string[] | undefined, scopes: readonly Scope[] = SCOPES): Principal => ({
-  // Each request is another program's, so that the rate limit lets it through.
+  // Each request comes from a different client, because of the rate limit.
   ...{ kind: "token", id: `scoped${programs++}`, scopes, isTrusted: true },
   ...(workflows && { workflows }),
 });
 const allowed = ({ mine }: World) => [mine.workflow, mine.binned];
 
-/** What came of a request: how it ended, and all that was answered. */
+/** The outcome of a request: its status and everything that it returned. */
 interface Outcome {
   status: number;
   text: string;
@@ -231,7 +231,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ...{ BAD_REQUEST: 400, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409, PRECONDITION_FAILED: 409 },
 };
 
-/** Endpoints that are written by hand. */
+/** Handwritten endpoints. */
 const OWN: Readonly<
   Record<string, (place: Record<string, unknown>) => { method: string; path: string; body?: unknown }>
 > = {
@@ -653,7 +653,7 @@ const ANSWER_EMPTILY = [
   ...["runs.nodeResult", "runs.lastResults", "runs.list", "runs.removeMany"],
   ...["questions.list", "questions.inbox"],
 ];
-/** Changes of what belongs to no workflow, and new workflows. */
+/** Changes outside of workflows, and new workflows. */
 const REFUSED = [
   ...["workflows.create", "workflows.fromTemplate", "workflows.duplicate"],
   ...["roles", "crews", "agents"].flatMap((library) =>
@@ -665,5 +665,5 @@ const REFUSED = [
   ...["mcp.setEnabled", "mcp.remove", "mcp.refresh", "mcp.withdraw"],
   ...["providers.save", "providers.remove", "providers.setDefault", "providers.test"],
 ];
-/** What is named besides the workflow doesn't exist. */
+/** Other named items don't exist. */
 const MISSING = ["triggers.retry", "tests.label", "mcp.signOut", "providers.forget"];

@@ -171,7 +171,7 @@ export function newApi(
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-    /** Another program that sends it. */
+    /** The sending client, for the rate limit. */
     as = principal,
   ) {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);

@@ -36,7 +36,7 @@ const hasEnded = (api: Api, workflow: string, count: number) =>
     return runs;
   });
 
-/** What the next process finds if this one is killed. */
+/** The state that the next process finds after a kill. */
 async function afterKill(api: Api): Promise<Api> {
   api.triggers.stop();
   await api.host.drain(0);
@@ -77,7 +77,7 @@ test("failed runs start a workflow that waits for failures, with the error; runs
   expect(api.runs.state(runs[0]!.id)!.input.why).toMatch(/^failed: .*missing/);
 });
 
-test("runs that ended while no one watched start their followers after a restart, once", async () => {
+test("runs that ended while the server was down start their followers once after a restart", async () => {
   const api = newApi();
   const first = api.workflows.create({ name: "First", graph: OK });
   const second = api.workflows.create({ name: "Second", graph: OK });
@@ -120,7 +120,7 @@ test("a trigger that would let a workflow start itself is refused", async () => 
   expect((await after(a!, "none")).status).toBe(404);
 });
 
-test("five ended runs lead to one another at most", async () => {
+test("a chain stops after five ended runs", async () => {
   const api = newApi();
   api.triggers.start();
   const ids = Array.from({ length: 8 }, (_, k) => api.workflows.create({ name: `${k}`, graph: OK }));
@@ -140,7 +140,7 @@ test("five ended runs lead to one another at most", async () => {
   expect(runsOf(api, ids[6]!)).toEqual([]);
 });
 
-test("a trigger disables itself after ten failures in a row and is reported until it is enabled", async () => {
+test("a trigger is disabled after ten failures in a row and reported until it is enabled", async () => {
   const api = newApi();
   api.triggers.start();
   const workflow = api.workflows.create({ name: "Fails", graph: FAILS });
@@ -160,7 +160,7 @@ test("a trigger disables itself after ten failures in a row and is reported unti
   expect((await deliver(api, body.key, "11")).status).toBe(202);
 });
 
-test("a completed run ends a row of failures, and a test of the trigger doesn't count", async () => {
+test("a completed run resets the count of failures, and tests of the trigger don't count", async () => {
   const api = newApi();
   api.triggers.start();
   const workflow = api.workflows.create({ name: "Mixed", graph: FAILS });

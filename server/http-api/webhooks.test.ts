@@ -300,7 +300,7 @@ test("a webhook is limited in how often it is called", async () => {
   expect([...statuses]).toEqual([405, 429]);
 });
 
-test("a workflow that can't start refuses for now, and the fire can be retried when it is mended", async () => {
+test("a delivery is refused while the workflow can't start, and its fire can be retried after the correction", async () => {
   const { send, runs, api, id, workflow } = await newHook();
   const { graph, revision } = api.workflows.find(workflow)!;
   const broken = draw("start > a > end", {

@@ -17,7 +17,7 @@ const about = (workflow_id: string | null, host = "a.example", id = "run_1") => 
   run: { id, workflow_id },
 });
 
-test("a value is sealed by its name: in another row it can't be opened", () => {
+test("a value is encrypted with its name: in another row, it can't be decrypted", () => {
   const db = emptyDb();
   const store = newStore(db);
   expect(store.create({ name: "A", value: VALUE, hosts: ["a.example"], workflows: null })).toBe(true);

@@ -73,7 +73,7 @@ const url = (path = "/", host = "127.0.0.1") => `http://${host}:${port}${path}`;
 const KEY = standIn("KEY");
 const use = (...at: string[]) => ({ at, names: ["KEY"] });
 
-test("a secret is sent in a header, a query parameter and a body, and the answer names the URL without it", async () => {
+test("a secret is sent in a header, a query parameter and a body, and the response contains the URL without it", async () => {
   const read = await call(
     "http_request",
     { url: `${url("/a")}?key=${encodeURIComponent(KEY)}&q=1`, headers: { authorization: `Bearer ${KEY}` } },
@@ -148,7 +148,7 @@ test("tools that send no requests, other arguments and places without secrets ar
   expect(got).toEqual([]);
 });
 
-test("a value that a header can't carry is refused without repeating it", async () => {
+test("a value that a header can't contain is refused without quoting it", async () => {
   const refused = await call(
     "http_request",
     { url: url(), headers: { a: KEY } },

@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-schedule-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Lets a server live until it kills itself, or has nothing to do; answers how it ended. */
+/** Runs a server until it kills itself or has nothing to do; returns how it ended. */
 const live = (when: string, nth: number): Promise<string> =>
   new Promise((resolve) => {
     const args = ["--conditions=react-server", "--import", "tsx", "server/testing/scheduled-server.ts"];

@@ -80,10 +80,10 @@ const insertRun = sql.prepare(
    values (?, 'wf', 'W', 'running', 1, 'schedule', ?, ?, ?)`,
 );
 
-/** What a process dies of between two effects. */
+/** Kills a process between two effects. */
 class Killed extends Error {}
 
-/** Lives through about so many planned times; answers how many there were. */
+/** Simulates about this many planned times; returns how many there were. */
 function live(seed: number, overlap: string, which: (typeof CASES)[number], ticks: number): number {
   const random = seeded(seed);
   const chance = (p: number) => random() < p;
@@ -106,7 +106,7 @@ function live(seed: number, overlap: string, which: (typeof CASES)[number], tick
   let effects = 0;
   const runsAlone = !["terminate_other", "allow_all"].includes(overlap);
 
-  /** Every effect of a process may be its last one, done or not; a dead process has none. */
+  /** Every effect of a process may be its last, completed or not; a dead process has none. */
   const newProcess = () => {
     let isDead = false;
     const mortal =
@@ -123,7 +123,7 @@ function live(seed: number, overlap: string, which: (typeof CASES)[number], tick
       const known = sql.prepare("select id from runs where idempotency_key = ?").pluck().get(key) as string;
       if (known) return { run_id: known, created: false };
       if (chance(0.1)) throw new Rejection("queue_full", "Full.");
-      // What a start throws would become the reason of a failed fire.
+      // An error thrown by a start would become the reason of a failed fire.
       if (runsAlone && open().length > 0) violations.push(`${key} overlaps ${open().join()}`);
       if (overlap === "terminate_other" && open().some((run) => !cancelled.has(run)))
         violations.push(`${key} leaves ${open().join()}`);
@@ -167,7 +167,7 @@ function live(seed: number, overlap: string, which: (typeof CASES)[number], tick
       cancel: mortal((run: string) => void cancelled.add(run)),
     });
     return {
-      // What stops a process is thrown to whoever called it.
+      // A kill is thrown to the caller.
       alive(act: () => void): boolean {
         try {
           act();

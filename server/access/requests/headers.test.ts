@@ -26,7 +26,7 @@ test("a page only runs scripts with its nonce and loads from this server", () =>
   });
 });
 
-test("a page may be embedded by the sites that it names, and by no others", () => {
+test("only the listed sites may embed a page", () => {
   const frames = ["https://example.org", "https://*.example.com:8443"];
   expect(rules(contentSecurityPolicy("abc", false, frames))["frame-ancestors"]).toBe(
     "https://example.org https://*.example.com:8443",

@@ -85,7 +85,7 @@ describe("tools on a worker", () => {
     });
   });
 
-  test("a call that names a secret is made by the server, which has its value", async () => {
+  test("the server makes a call that uses a secret, since only it has the value", async () => {
     const fetch = () => Promise.reject(new Error("sent by the worker"));
     const tools = newRemoteTools(side.client(), portableTools({ web: { fetch } }));
     const args = { url: "https://a.example/", headers: { "x-key": '{"$secret":"KEY"}' } };

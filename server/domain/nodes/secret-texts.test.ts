@@ -24,7 +24,7 @@ describe("texts", () => {
     });
   });
 
-  test("a value that spells a reference is a text", () => {
+  test("a value that contains a reference stays plain text", () => {
     expect(renderWritten("{{said}}", with_({ said: '{"$secret": "KEY"}' }))).toEqual({
       value: '{"$secret": "KEY"}',
       uses: [],
@@ -32,7 +32,7 @@ describe("texts", () => {
     expect(renderWritten('{"$secret": "{{name}}"}', with_({ name: "KEY" })).uses).toEqual([]);
   });
 
-  test("a value that spells the stand-in beside a real reference ends the attempt", () => {
+  test("a value that contains the stand-in of a used secret fails the attempt", () => {
     const said = '{"$secret":"KEY"}';
     expect(() => renderWritten('{{said}} {"$secret": "KEY"}', with_({ said }))).toThrow(
       /names the secret KEY/,
@@ -71,7 +71,7 @@ describe("bodies", () => {
     );
   });
 
-  test("a value that brings in a reference to another secret stays as it is", () => {
+  test("a value that contains a reference to another secret stays unchanged", () => {
     expect(body('{"key": {"$secret": "A"}, "said": {{said}}}', { said: '{"$secret": "B"}' })).toEqual({
       value: { key: '{"$secret":"A"}', said: { $secret: "B" } },
       uses: [{ at: ["key"], names: ["A"] }],
@@ -79,7 +79,7 @@ describe("bodies", () => {
   });
 });
 
-test("values of the settings are read as they were written", () => {
+test("values of the settings change only at references", () => {
   expect(writtenValue({ a: { $secret: "A" }, b: [1, 'Basic {"$secret": "B"}'], c: null })).toEqual({
     value: { a: '{"$secret":"A"}', b: [1, 'Basic {"$secret":"B"}'], c: null },
     uses: [

@@ -18,7 +18,7 @@ test("a host matches by its exact name, or below a name behind *.", () => {
     expect(isHostOf(hosts, host), host).toBe(false);
 });
 
-test("hosts are kept as addresses have them, and everything that is none is refused", () => {
+test("hosts are normalized as in URLs, and everything else is refused", () => {
   const read = (host: string) => SecretHost.safeParse(host).data ?? null;
   expect(read(" API.Example.com ")).toBe("api.example.com");
   expect(read("*.Bücher.example")).toBe("*.xn--bcher-kva.example");
@@ -56,7 +56,7 @@ test("a reference alone as a value is kept as its text", () => {
   expect(SecretTemplate.safeParse({ $secret: "A", more: 1 }).success).toBe(false);
 });
 
-test("what is put in for a stand-in is not read again", () => {
+test("inserted values are not scanned for stand-ins", () => {
   const values = new Map([
     ["A", standIn("B")],
     ["B", "b"],

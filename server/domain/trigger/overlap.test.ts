@@ -8,7 +8,7 @@ const NINE = Date.parse("2026-06-01T09:00:00Z");
 const hourly = (overlap: string, more: object = {}) =>
   ScheduleConfig.parse({ every: { unit: "hour" }, time_zone: "UTC", overlap, ...more });
 const planned = (at: number) => ({ key: fireKey(at), planned_at: at });
-/** A schedule that has its 09:00 before it. */
+/** A schedule whose next planned time is 09:00. */
 const state = (more: Partial<ScheduleState> = {}): ScheduleState => ({
   ...{ id: "trg_1", next_at: NINE, open: [], isStarting: false, buffered: [], has: () => false },
   ...more,
@@ -61,7 +61,7 @@ describe("at a planned time", () => {
       ]);
   });
 
-  test("buffer_all records what is beyond its limit as skipped, with the reason", () => {
+  test("buffer_all records planned times beyond its limit as skipped, with the reason", () => {
     const buffered = Array.from({ length: MAX_BUFFERED }, (_, k) => planned(NINE - (k + 1) * HOUR));
     const { fires } = decide(hourly("buffer_all"), state({ open: ["run_1"], buffered }), NINE);
     expect(fires).toEqual([
@@ -73,15 +73,15 @@ describe("at a planned time", () => {
 describe("after the end of a run", () => {
   const waits = [planned(NINE - 2 * HOUR), planned(NINE - HOUR)];
 
-  test("the next fire that waits starts, the oldest first", () => {
+  test("the oldest waiting fire starts next", () => {
     expect(told(decide(hourly("buffer_all"), state({ buffered: waits }), NINE - 1))).toEqual(["07 pending"]);
   });
 
-  test("it waits on while another run is open", () => {
+  test("it keeps waiting while another run is open", () => {
     expect(told(decide(hourly("buffer_all"), state({ buffered: waits, open: ["x"] }), NINE - 1))).toEqual([]);
   });
 
-  test("allow_all starts everything that waits", () => {
+  test("allow_all starts all waiting fires", () => {
     const config = hourly("allow_all");
     expect(told(decide(config, state({ buffered: waits, open: ["x"] }), NINE - 1))).toEqual([
       "07 pending",
@@ -120,23 +120,26 @@ describe("after the server was down", () => {
     expect(decision.next_at).toBe(NINE + 4 * HOUR);
   });
 
-  test("what is older than the catch-up window is missed", () => {
+  test("planned times older than the catch-up window are missed", () => {
     const decision = decide(hourly("allow_all", { catch_up_s: 7200 }), state(), AFTER);
     expect(told(decision)).toEqual(["09 missed", "10 missed", "11 pending", "12 pending"]);
     expect(decision.fires[0]?.reason).toMatch(/catch-up window/);
   });
 
-  test.each(["cancel_other", "terminate_other"])("%s starts only the last of a long backlog", (overlap) => {
-    const now = NINE + 50 * HOUR;
-    const config = hourly(overlap, { catch_up_s: 100 * 3600 });
-    const started: string[] = [];
-    for (let next_at: number | null = NINE; next_at !== null && next_at <= now; ) {
-      const decision = decide(config, state({ next_at }), now);
-      for (const { key, status } of decision.fires) if (status === "pending") started.push(key);
-      next_at = decision.next_at;
-    }
-    expect(started).toEqual([fireKey(now)]);
-  });
+  test.each(["cancel_other", "terminate_other"])(
+    "%s starts only the last planned time of a long backlog",
+    (overlap) => {
+      const now = NINE + 50 * HOUR;
+      const config = hourly(overlap, { catch_up_s: 100 * 3600 });
+      const started: string[] = [];
+      for (let next_at: number | null = NINE; next_at !== null && next_at <= now; ) {
+        const decision = decide(config, state({ next_at }), now);
+        for (const { key, status } of decision.fires) if (status === "pending") started.push(key);
+        next_at = decision.next_at;
+      }
+      expect(started).toEqual([fireKey(now)]);
+    },
+  );
 
   test("a long backlog is decided in parts", () => {
     const config = hourly("skip");
@@ -154,7 +157,7 @@ describe("after the server was down", () => {
   });
 });
 
-test("what is recorded already is passed over, as after the clock was set back", () => {
+test("planned times that have a fire are ignored, as after the clock was set back", () => {
   const has = (key: string) => key === fireKey(NINE);
   const decision = decide(hourly("terminate_other"), state({ open: ["run_1"], has }), NINE);
   expect(decision).toEqual({ fires: [], cancel: [], next_at: NINE + HOUR, wake_at: NINE + HOUR });

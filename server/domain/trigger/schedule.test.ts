@@ -66,7 +66,7 @@ about("planned times", () => {
 });
 
 about("when the clock is changed", () => {
-  test("a time that does not exist runs at the first moment after the gap, once", () => {
+  test("a time that a clock change skips runs once, at the first moment after the gap", () => {
     const config = schedule({ unit: "day", at: "02:30" });
     expect(after(config, "2026-03-28T00:00:00Z", 3)).toEqual([
       "2026-03-28T01:30",
@@ -80,7 +80,7 @@ about("when the clock is changed", () => {
     ]);
   });
 
-  test("a time that exists twice runs the first time only", () => {
+  test("a time that a clock change repeats runs only the first time", () => {
     const config = schedule({ unit: "day", at: "02:30" });
     expect(after(config, "2026-10-24T12:00:00Z", 2)).toEqual(["2026-10-25T00:30", "2026-10-26T01:30"]);
   });
@@ -91,7 +91,7 @@ about("when the clock is changed", () => {
     expect(after(config, "2026-10-24T22:30:00Z", 2)).toEqual(["2026-10-25T00:00", "2026-10-25T03:00"]);
   });
 
-  test("every minute and every hour are intervals: they pass through both changes evenly", () => {
+  test("every minute and every hour are intervals, which stay even through both changes", () => {
     for (const from of ["2026-03-28T23:30:00Z", "2026-10-24T23:30:00Z"]) {
       const hours = nextTimes(schedule({ unit: "hour" }), Date.parse(from), 6);
       const gaps = hours.slice(1).map((time, k) => time - hours[k]!);

@@ -68,13 +68,13 @@ function failing(errors: readonly Error[], log?: HostLog) {
   };
 }
 
-test("a quarantine that can't be recorded for the moment is tried again until it is recorded", () => {
+test("a quarantine that can't be recorded at first is retried until it is recorded", () => {
   const log = vi.fn<HostLog>();
   const { hold, status, reason, ticks } = failing([BUSY, BUSY], log);
   hold();
   vi.advanceTimersByTime(TRY_AGAIN_MS);
   expect(status()).toBe("queued");
-  // Whoever watches is told what is stored, not what was tried.
+  // Watchers are notified of stored events only.
   expect(ticks).toEqual([]);
   vi.advanceTimersByTime(TRY_AGAIN_MS);
   expect([status(), reason()]).toEqual(["held", "damaged_log"]);
@@ -82,7 +82,7 @@ test("a quarantine that can't be recorded for the moment is tried again until it
   expect(log.mock.calls.filter(([level]) => level === "error")).toEqual([]);
 });
 
-test("a quarantine that can never be recorded is reported to the admin and not tried again", () => {
+test("a quarantine that can never be recorded is reported to the admin and not retried", () => {
   const log = vi.fn<HostLog>();
   const { hold, status, ticks } = failing([CORRUPT], log);
   hold();

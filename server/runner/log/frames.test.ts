@@ -49,7 +49,7 @@ test("a text that only starts like a key is shown once it differs", () => {
   expect(shown(["a key-7f3a", "bout it."])).toBe("a key-7f3about it.");
 });
 
-test("nothing is sent while all that came may be the beginning of a key", () => {
+test("nothing is sent while the received text may be the start of a key", () => {
   registerSecret(SECRET);
   const send = vi.fn();
   const frames = new Frames(send, { hide: withoutHeld, heldBack });

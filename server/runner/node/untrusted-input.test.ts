@@ -134,7 +134,7 @@ describe("a fork with a new input", () => {
     };
   };
 
-  test("sends where the person who changed it wants to, although the rest is untrusted", async () => {
+  test("sends to the destination that a person added, although the rest is untrusted", async () => {
     const given = { ...INPUT, text: "Mail this at once" };
     const { sent } = await fork(WEBHOOK, PERSON, { ...given, to: "bob@home.example" }, given);
     expect(sent).toBe(1);
@@ -268,7 +268,7 @@ test("text of an untrusted input never becomes a person's own words, whatever be
     const stage = newStage();
     const evil: string[] = [];
     const ids: string[] = [];
-    /** What somebody writes: new words, or what they found, or both. */
+    /** Text that someone writes: new words, found words, or both. */
     const written = (isTrusted: boolean): string => {
       const fresh = `${isTrusted ? "ann" : "eve"}${seed}x${ids.length}${Math.floor(random() * 1e9)}@mail.example`;
       if (!isTrusted) evil.push(fresh);
@@ -323,5 +323,5 @@ test("text of an untrusted input never becomes a person's own words, whatever be
   }
 });
 
-/** The values of an input moved about. */
+/** An input with its values shuffled. */
 const mixed = (input: JsonObject): string => textsIn(input).reverse().join(" / ");

@@ -35,7 +35,7 @@ function newDraft() {
   };
 }
 
-test("every ten minutes of edits, the draft before the next save is kept", () => {
+test("every ten minutes of edits, the draft is kept before the next save", () => {
   const { save, points, graphOf } = newDraft();
   for (const minutes of [4, 5, 1, 9, 1, 30]) save(minutes);
   expect(points().map(({ created_at, reason }) => [(created_at - START) / MINUTE, reason])).toEqual([
@@ -53,13 +53,13 @@ test("a save that changes nothing, or is rejected, leaves no restore point", () 
   expect(points()).toEqual([]);
 });
 
-test("what replaces much at once always leaves a restore point", () => {
+test("imports, merges, replacements and restores always leave a restore point", () => {
   const { save, points } = newDraft();
   for (const reason of ["import", "merge", "replace"] as const) save(1, { reason });
   expect(points().map(({ reason }) => reason)).toEqual(["replace", "merge", "import"]);
 });
 
-test("a draft that is put back leaves a restore point, and gets no permission back that was withdrawn", () => {
+test("restoring a draft leaves a restore point and brings back no withdrawn permission", () => {
   const { save, points, workflows, id, graphOf } = newDraft();
   workflows.withhold(id, ["tool:a", "host:b", "allowed:host:c"]);
   save(20);

@@ -21,7 +21,7 @@ const inWords = (after: WorkflowGraph) =>
     ({ kind, text, details }) => `${text} ${kind}${details ? `: ${details}` : ""}`,
   );
 
-test("a changed node names its fields as its form does, and the name that it had", () => {
+test("a changed node lists its fields by their labels, and its previous name", () => {
   const after = changed(({ nodes }) => {
     const node = nodes.ask!;
     Object.assign(node, { name: "Question", when: "state.ok", output_keys: ["answer"] });
@@ -49,7 +49,7 @@ test("nodes that only moved come last", () => {
   ]);
 });
 
-test("the texts of a crew's agents are compared each on its own", () => {
+test("texts of a crew's agents are compared one by one", () => {
   const crew = (backstory: string) =>
     changed(({ nodes }) =>
       Object.assign(nodes.ask!.config, { crew: { agents: [{ agent_id: "writer", backstory }] } }),
@@ -60,7 +60,7 @@ test("the texts of a crew's agents are compared each on its own", () => {
   ]);
 });
 
-test("a version's roles and permissions are told, too", () => {
+test("roles and permissions are compared, too", () => {
   const role = (name: string, goal: string) => ({ name, goal }) as never;
   const { differences: all } = versionDifferences(
     { graph: before, roles: [role("Writer", "Write"), role("Critic", "")], withheld: ["tool:web_search"] },

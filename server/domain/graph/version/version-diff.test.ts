@@ -6,7 +6,7 @@ import { sized } from "@/server/testing/thorough";
 import type { WorkflowGraph } from "../graph";
 import { applyDiff, diffGraphs, diffVersions } from "./version-diff";
 
-// Few names, so that two random graphs have much in common; some that JavaScript's own objects have.
+// Few names, so that two random graphs overlap, including names of JavaScript's built-in properties.
 const anyId = fc.constantFrom("a", "b", "c", "d", "__proto__", "constructor", "toString", "length", "0");
 const anyValue = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -45,10 +45,10 @@ const anyGraph = fc.record(
   },
   { requiredKeys: ["nodes", "edges"] },
 ) as unknown as fc.Arbitrary<WorkflowGraph>;
-/** Two graphs as they come from a file: a key `__proto__` is one like any other. */
+/** Two graphs parsed from a file, in which `__proto__` is an ordinary key. */
 const anyPair = fc.tuple(anyGraph, anyGraph).map((pair) => JSON.parse(JSON.stringify(pair)) as typeof pair);
 
-test("applying the difference of two graphs to the first makes the second", () => {
+test("applying the diff of two graphs to the first yields the second", () => {
   fc.assert(
     fc.property(anyPair, ([a, b]) => {
       const before = JSON.stringify(a);
