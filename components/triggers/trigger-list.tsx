@@ -81,7 +81,7 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
   );
 }
 
-/** What each trigger is called; later ones of the same text get a number. */
+/** A label for each trigger. Later triggers with the same text get a number. */
 export function useTexts(triggers: readonly Trigger[] | undefined): (trigger: Trigger) => string {
   const list = useCallableWorkflows(triggers?.some(({ kind }) => kind === "workflow") ?? false);
   const texts = useMemo(() => {

@@ -109,14 +109,14 @@ export class WorkflowStore {
   }
 
   /**
-   * Makes an earlier graph the current one, as stored text, and withholds what was withheld from it. Answers the new
+   * Makes an earlier graph the current one, as stored text, and withholds what was withheld from it. Returns the new
    * revision; undefined if the workflow doesn't exist.
    */
   putBack(id: string, earlier: { graph: string; withheld: readonly string[] }): number | undefined {
     return writeTransaction(this.db, () => {
       const now = this.find(id);
       if (!now) return undefined;
-      // What was allowed then may have been forbidden since: only permissions that hold now remain.
+      // Permissions may have been withdrawn since: only those that are still allowed remain.
       const keys = earlier.withheld.filter((key) => allowedPlaces([key]).length === 0);
       const saved = this.overwrite(id, { graph: earlier.graph }, { reason: "restore" });
       this.withhold(id, [...now.withheld, ...keys]);

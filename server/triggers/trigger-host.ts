@@ -30,7 +30,7 @@ interface Parts {
 
 /** Delay before pending fires are retried. */
 const RETRY_MS = 1_000;
-/** So many runs are started at once, so that a long backlog holds up nothing else. */
+/** Maximum number of runs started at a time, so that a long backlog blocks nothing else. */
 const BATCH = 20;
 
 const RUN_TRIGGERS: Readonly<Record<TriggerKind, RunTrigger & StartedBy["kind"]>> = {

@@ -289,7 +289,7 @@ export const RunFilePart = RunFile.extend({
 
 export const VersionChoice = z.union([z.int().min(1), z.enum(["published", "draft"])]).meta({
   description:
-    "The number of a published version, the newest one (`published`; the draft while there is none), or the draft",
+    "The number of a published version, the newest one (`published`; the draft if nothing is published), or the draft",
 });
 
 export const StartRun = z

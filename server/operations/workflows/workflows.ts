@@ -332,7 +332,7 @@ function problemsIn(
   return findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
     withheld,
     secrets: services.secrets.knownTo(id),
-    // Those of a called workflow are its own affair: they only make warnings.
+    // Variables of called workflows aren't checked here, since missing ones are only warnings.
     variables: workflows && new Set(services.variables.list(id).map(({ name }) => name)),
     isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
     library,

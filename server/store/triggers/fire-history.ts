@@ -74,8 +74,8 @@ export function newFireHistory(db: Db, now: () => number) {
     },
 
     /**
-     * Runs of a workflow, oldest first, that ended in one of these ways since the last one for which the trigger fired, or
-     * since it was saved, and have no fire. Those that ended up to `overlap` milliseconds before that one count too.
+     * Runs of a workflow without a fire, oldest first, that ended in one of these ways after the trigger's last fire or after
+     * it was saved. Includes runs that ended up to `overlap` milliseconds earlier.
      */
     missedEnds: ({ endings, ...which }: MissedEnds & { endings: readonly FinalStatus[] }): string[] =>
       missedEnds.all({ ...which, endings: JSON.stringify(endings) }),
