@@ -80,6 +80,7 @@ export function BackfillDialog({
             key={key}
             type="datetime-local"
             label={key === "from" ? "From" : "Before"}
+            hint={`In ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}
             value={range[key]}
             onValueChange={(text) => setRange({ ...range, [key]: text })}
           />

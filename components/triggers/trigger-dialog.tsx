@@ -21,6 +21,7 @@ import { inputFields, type RunInputField } from "@/server/domain/graph/run-input
 import { suggestedInput } from "@/server/domain/trigger/trigger-input";
 import {
   configOf,
+  draftErrors,
   draftOf,
   NEW_TRIGGER,
   passwordOf,
@@ -51,6 +52,7 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
   const fields = useMemo(() => inputFields(graph), [graph]);
   const shown = useMemo(() => fields.map(toField), [fields]);
   const planned = useInput(shown, () => toValues(shown, plannedInput(trigger)));
+  const [errors, setErrors] = useState<Record<string, string>>({});
   const [address, setAddress] = useState<string | null>(null);
   const done = async (saved: { url: string | null }) => {
     await refresh();
@@ -66,6 +68,9 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
     const input = kind === "schedule" ? planned.read() : {};
     if (!input) return;
     const config = configOf(kind, draft, input);
+    const found = draftErrors(kind, config);
+    setErrors(found);
+    if (Object.keys(found).length > 0) return;
     const secrets = kind === "webhook" && draft.secret !== "" ? { secrets: [draft.secret] } : {};
     const password = kind === "form" ? passwordOf(draft, trigger) : undefined;
     if (trigger) save.mutate({ trigger_id: trigger.id, config, ...secrets, password });
@@ -105,6 +110,7 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
         parts={TRIGGER_FORMS[kind]}
         value={draft}
         onChange={setDraft}
+        errors={errors}
         now={{
           secret: { placeholder: trigger?.has_secret ? "Keeps the stored secret" : undefined },
           password: { placeholder: trigger?.has_password ? "Keeps the stored password" : undefined },
@@ -114,7 +120,7 @@ export function TriggerDialog({ workflowId, graph, kind, trigger, onClose }: Pro
             kind === "schedule" ? (
               <InputFields {...planned.props} compact />
             ) : (
-              <Expressions kind={kind} keys={keys} draft={draft} onChange={setDraft} />
+              <Expressions {...{ kind, keys, draft, errors }} onChange={setDraft} />
             ),
           trusted: <TrustedInputs keys={keys} draft={draft} onChange={setDraft} />,
           workflow: <EndedWorkflow self={workflowId} draft={draft} onChange={setDraft} />,
@@ -130,7 +136,13 @@ interface PartProps {
 }
 
 /** An expression for each input. If all are empty, inputs are filled by name. */
-function Expressions({ kind, keys, draft, onChange }: PartProps & { kind: Trigger["kind"]; keys: string[] }) {
+function Expressions({
+  kind,
+  keys,
+  draft,
+  errors,
+  onChange,
+}: PartProps & { kind: Trigger["kind"]; keys: string[]; errors: Readonly<Record<string, string>> }) {
   if (keys.length === 0) return null;
   const source = kind === "webhook" ? "body" : "output";
   return (
@@ -146,6 +158,7 @@ function Expressions({ kind, keys, draft, onChange }: PartProps & { kind: Trigge
           mono
           placeholder={`${source}.${key}`}
           value={draft.input[key] ?? ""}
+          error={errors[`input.${key}`]}
           onValueChange={(text) => onChange({ ...draft, input: { ...draft.input, [key]: text } })}
         />
       ))}

@@ -1,5 +1,6 @@
 import { defined } from "@/server/domain/base/defined";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
+import { issueText } from "@/server/domain/base/issues/issue-text";
 import type { JsonObject } from "@/server/domain/base/values";
 import { type TriggerKind, TriggerSettings } from "@/server/domain/trigger/trigger";
 
@@ -160,6 +161,7 @@ const SCHEDULE: Parts = [
   {
     as: "box",
     title: "Overlap and catch-up",
+    isOpen: ({ starts_at, ends_at, jitter_s }) => Boolean(starts_at || ends_at || jitter_s),
     parts: [
       { key: "overlap", label: "Overlap policy", as: "choice", options: OVERLAPS },
       {
@@ -339,11 +341,28 @@ function timingOf(draft: TriggerDraft): JsonObject {
   };
 }
 
+/** Why settings are invalid, by field; an expression's key is "input.KEY". */
+export function draftErrors(kind: TriggerKind, config: JsonObject): Record<string, string> {
+  const errors: Record<string, string> = {};
+  for (const issue of TriggerSettings.safeParse({ kind, config }).error?.issues ?? []) {
+    const [, first, second] = issue.path.map(String);
+    // The day of a month is the one part of a plan that isn't checked by itself.
+    const name = first === "every" ? (second ?? "day") : first === "input" ? `input.${second}` : first;
+    const key = name === "n" ? "every" : name === "on" && kind === "workflow" ? "ends" : String(name);
+    errors[key] ??= issueText(issue);
+  }
+  return errors;
+}
+
+/** A trigger has more than its settings. */
+const settingsOf = ({ kind, config }: { kind: TriggerKind; config: unknown }): TriggerSettings | undefined =>
+  TriggerSettings.safeParse({ kind, config }).data;
+
 /** The draft of stored settings. */
 export function draftOf(stored: { kind: TriggerKind; config: unknown; has_password: boolean }): TriggerDraft {
-  const read = TriggerSettings.safeParse(stored);
-  if (!read.success) return NEW_TRIGGER;
-  const { kind, config } = read.data;
+  const read = settingsOf(stored);
+  if (!read) return NEW_TRIGGER;
+  const { kind, config } = read;
   if (kind === "schedule") {
     const { every, input: _input, ...rest } = config;
     if ("cron" in every) return { ...NEW_TRIGGER, ...rest, unit: "cron", cron: every.cron };
@@ -368,6 +387,6 @@ export function passwordOf(
 
 /** The input of a schedule's runs. */
 export function plannedInput(stored: { kind: TriggerKind; config: unknown } | undefined): JsonObject {
-  const read = TriggerSettings.safeParse(stored);
-  return read.success && read.data.kind === "schedule" ? read.data.config.input : {};
+  const read = stored && settingsOf(stored);
+  return read?.kind === "schedule" ? read.config.input : {};
 }

@@ -118,10 +118,12 @@ function useReload(): () => Promise<void> {
   const store = useEditorStore();
   const client = useTrpcClient();
   const refresh = useInvalidate("versions", "workflows");
+  const ui = useUiStore();
   return async () => {
     const { id } = store.getState();
     const { name, graph, revision } = await client.workflows.get.query({ id });
     store.getState().adopt({ name, graph }, revision);
+    ui.setState({ comparedWith: null });
     await refresh();
   };
 }
@@ -161,17 +163,21 @@ function Chosen({ version, isInUse, flush, onRestored }: ChosenProps) {
     <section aria-label={`Version ${number}`} className="flex min-w-0 flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="mr-auto text-[13px] font-semibold">Draft compared with version {number}</h3>
-        <Button
-          size="sm"
-          onClick={() => {
-            ui.setState({ comparedWith: number, isVersionsOpen: false });
-          }}
-        >
-          Show on canvas
-        </Button>
-        <Button size="sm" pending={restore.isPending} onClick={() => void start(false)}>
-          Restore draft
-        </Button>
+        {differences?.length ? (
+          <>
+            <Button
+              size="sm"
+              onClick={() => {
+                ui.setState({ comparedWith: number, isVersionsOpen: false });
+              }}
+            >
+              Show on canvas
+            </Button>
+            <Button size="sm" pending={restore.isPending} onClick={() => void start(false)}>
+              Restore draft
+            </Button>
+          </>
+        ) : null}
         {isInUse ? null : (
           <Button size="sm" variant="primary" pending={restore.isPending} onClick={rollBack.open}>
             Roll back
