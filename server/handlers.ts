@@ -11,7 +11,7 @@ import { errorResponse, rejectionFor, serve } from "@/server/http-api/serve";
 import { serveHook } from "@/server/http-api/webhooks";
 import { LIMITS } from "@/server/limits";
 import { log } from "@/server/log";
-import { servicesFor } from "@/server/operations/limited";
+import { servicesFor } from "@/server/operations/limited/limited";
 import { authorize } from "@/server/operations/operation";
 import { getServices } from "@/server/services";
 

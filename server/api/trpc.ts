@@ -6,7 +6,7 @@ import { issueTexts } from "@/server/domain/base/issues/issue-text";
 import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
-import { servicesFor } from "@/server/operations/limited";
+import { servicesFor } from "@/server/operations/limited/limited";
 import { authorize } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Container } from "@/server/services";

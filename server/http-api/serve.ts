@@ -5,7 +5,7 @@ import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { errorHref } from "@/server/domain/text/doc-links";
 import { logUnexpected } from "@/server/log";
-import { servicesFor } from "@/server/operations/limited";
+import { servicesFor } from "@/server/operations/limited/limited";
 import { authorize } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Services } from "@/server/operations/services";

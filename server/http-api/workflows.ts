@@ -12,7 +12,7 @@ import { readTests } from "@/server/domain/scenario/test-file";
 import { readSent } from "@/server/interop/import/off-thread";
 import { LIMITS } from "@/server/limits";
 import { Finding } from "@/server/operations/common-schemas";
-import { onlyUnlimited } from "@/server/operations/limited";
+import { onlyUnlimited } from "@/server/operations/limited/limited";
 import { bringTests } from "@/server/operations/scenarios/stored-tests";
 import { workflowOf } from "@/server/operations/workflows/stored-workflow";
 import { workflowOperations } from "@/server/operations/workflows/workflows";

@@ -5,7 +5,7 @@ import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection, type RejectionCode } from "@/server/domain/errors/rejection";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
-import { servicesFor } from "./limited";
+import { servicesFor } from "./limited/limited";
 import type { Place } from "./paging";
 import type { Services } from "./services";
 

@@ -15,7 +15,7 @@ import { ModelError } from "@/server/llm/model";
 import { redactJson, registerSecret } from "@/server/secrets/redact";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { BaseUrl, hostOf, Key } from "./addresses";
-import { onlyUnlimited } from "./limited";
+import { onlyUnlimited } from "./limited/limited";
 import { onlyPerson, operationsOf } from "./operation";
 import { ModelProvider, ProviderCheck } from "./settings-schemas";
 

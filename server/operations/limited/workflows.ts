@@ -1,0 +1,84 @@
+import { calledWorkflows } from "@/server/domain/graph/called";
+import type { Services } from "../services";
+import type { Rights } from "./rights";
+import { checked, only, refuse, whole } from "./views";
+
+/** Workflows and what belongs to them. */
+export function workflowServices(
+  services: Services,
+  { ids, hasWorkflow, needWorkflow, needTrigger }: Rights,
+) {
+  const { workflows, scenarios } = services;
+  return {
+    workflows: only(workflows, {
+      ...checked(needWorkflow, workflows, "rename", "withhold", "remove", "restore", "putBack"),
+      ...whole(workflows, "foreign", "atOnce"),
+      points: only(workflows.points, checked(needWorkflow, workflows.points, "find", "list")),
+      find: (id) => (hasWorkflow(id) ? workflows.find(id) : undefined),
+      list: () => workflows.list().filter(({ id }) => hasWorkflow(id)),
+      duplicate: (id) => (hasWorkflow(id) ? refuse() : undefined),
+      save(change) {
+        needWorkflow(change.id);
+        const before = new Set(calledWorkflows(workflows.find(change.id)?.graph ?? change.graph));
+        // Otherwise, it could run any workflow through its own.
+        if (calledWorkflows(change.graph).some((id) => !before.has(id) && !hasWorkflow(id))) refuse();
+        return workflows.save(change);
+      },
+    }),
+    versions: only(services.versions, {
+      ...checked(needWorkflow, services.versions, "find", "list", "publish", "setTests"),
+      // For the workflows that it runs.
+      ...whole(services.versions, "newest"),
+    }),
+    scenarios: only(scenarios, {
+      ...checked(
+        needWorkflow,
+        scenarios,
+        ...(["create", "find", "keep", "list", "remove", "result", "results", "save"] as const),
+      ),
+      judges: only(scenarios.judges, {
+        ...checked(
+          needWorkflow,
+          scenarios.judges,
+          ...(["judgeCounts", "judged", "keepVerdict", "label", "verdict"] as const),
+        ),
+      }),
+    }),
+    triggerStore: only(services.triggerStore, {
+      ...checked(
+        needTrigger,
+        services.triggerStore,
+        ...(["find", "fires", "keyOf", "remove", "save", "setKey"] as const),
+      ),
+      ...checked(needWorkflow, services.triggerStore, "create", "ofWorkflow"),
+      ...whole(services.triggerStore, "ofKind"),
+      disabled: () => services.triggerStore.disabled().filter((one) => hasWorkflow(one.workflow_id)),
+    }),
+    triggers: only(services.triggers, {
+      ...checked(
+        ({ id }: { id: string }) => needTrigger(id),
+        services.triggers,
+        "fire",
+        "retry",
+        "upcoming",
+        "backfill",
+      ),
+      ...checked(needWorkflow, services.triggers, "graphOf"),
+      ...whole(services.triggers, "changed"),
+    }),
+    secrets: only(services.secrets, {
+      ...whole(services.secrets, "find", "knownTo"),
+      // Named, since every object inherits a method of this name.
+      valueOf: refuse,
+      list: () =>
+        services.secrets.list().flatMap((secret) => {
+          const own = secret.workflows?.filter((id) => ids.has(id)) ?? null;
+          return own?.length === 0 ? [] : [{ ...secret, workflows: own }];
+        }),
+    }),
+    variables: only(services.variables, {
+      ...checked((id) => id === null || needWorkflow(id), services.variables, "count", "list", "valuesFor"),
+      ...checked((id) => (id === null ? refuse() : needWorkflow(id)), services.variables, "put", "remove"),
+    }),
+  } satisfies Partial<Services>;
+}
