@@ -45,7 +45,8 @@ export async function guard(
   options: GuardOptions,
 ): Promise<Passed<Principal | null> | Response> {
   const answer = (refusal: Refusal) => refuse(refusal, options.authScheme);
-  const early = csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
+  const early =
+    misdirected(request) ?? csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
   if (early) return answer(early);
 
   for (const caller of options.callers ?? []) {
@@ -96,9 +97,8 @@ async function ownRecognition(): Promise<Recognition> {
 
 const isRead = (request: Request) => request.method === "GET" || request.method === "HEAD";
 
-/** Requests meant for another server, or sent by another site. */
-function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): Refusal | null {
-  const { headers } = request;
+/** Requests meant for another server, or for what this one does not have. */
+function misdirected({ headers }: Request): Refusal | null {
   if (!isOwnHost(headers.get("host")))
     return {
       status: 421,
@@ -107,6 +107,12 @@ function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): 
     };
   if (headers.has("next-action"))
     return { status: 405, code: "METHOD_NOT_ALLOWED", message: "Server actions are not supported." };
+  return null;
+}
+
+/** Requests sent by another site. Any site may send to a hook. */
+function csrfRefusal(request: Request, authScheme: GuardOptions["authScheme"]): Refusal | null {
+  const { headers } = request;
   if (authScheme === "hook") return null;
   // A program with a token and without cookies acts for itself; no site can make a browser send that by accident.
   if (authScheme === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
@@ -142,17 +148,16 @@ function unreadable(
   if (length !== null && !/^\d{1,15}$/.test(length))
     return { status: 400, code: "BAD_REQUEST", message: "Content-Length must be a number." };
   if (Number(length ?? 0) > maxBytes) return tooBig(maxBytes);
-  if (authScheme === "hook" && isHookBody(headers.get("content-type") ?? "application/json")) return null;
-  const isJson = isUtf8Json(headers.get("content-type") ?? "");
   const isEmpty = length === null || length === "0";
+  return takesType(authScheme, headers.get("content-type"), isEmpty)
+    ? null
+    : { status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Send JSON in UTF-8, as application/json." };
+}
+
+function takesType(authScheme: GuardOptions["authScheme"], type: string | null, isEmpty: boolean): boolean {
+  if (authScheme === "hook") return isHookBody(type ?? "application/json");
   // Browsers ask a page's permission before they send JSON elsewhere, so for the app even an empty body must be JSON.
-  if (!isJson && (authScheme !== "api" || !isEmpty || headers.has("content-type")))
-    return {
-      status: 415,
-      code: "UNSUPPORTED_MEDIA_TYPE",
-      message: "Send JSON in UTF-8, as application/json.",
-    };
-  return null;
+  return type === null ? authScheme === "api" && isEmpty : isUtf8Json(type);
 }
 
 /** JSON is UTF-8 (RFC 8259); whoever says it is something else would be read wrongly. */

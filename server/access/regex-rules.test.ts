@@ -10,7 +10,6 @@ import { filesUnder, parsed } from "@/server/testing/sources";
 /** Patterns that are made of parts, with what keeps each of them small. */
 const MADE: Readonly<Record<string, string>> = {
   "components/forms/fields/cel-rows.ts": "reads one condition of a form, written by a person in this browser",
-  "server/conformance/held.ts": "titles of tests that stand for themselves",
   "server/conformance/stage.ts": "a test's stage: the name of a role",
   "server/domain/regex/syntax.ts": "the name of a Unicode property, matched against one character",
   "server/domain/text/pattern-validation.ts": "is made to see whether it can be, and never matched",

@@ -102,6 +102,15 @@ test("names variables that neither the installation nor the workflow has", async
   expect((await deploy(file)).code).toBe(0);
 });
 
+test("finds the workflow of that name among as many as a server has", async () => {
+  there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
+  const graph = graphOf("https://a.example/");
+  const id = there.workflows.create({ name: "Daily report", graph });
+  for (let k = 0; k < 501; k++) there.workflows.create({ name: `${k}`, graph });
+  expect(await deploy(fileOf(graph))).toMatchObject({ code: 0 });
+  expect(there.versions.list(id)).toHaveLength(1);
+});
+
 test("requires --yes if no one can confirm", async () => {
   there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
   await expect(deploy(fileOf(graphOf("https://a.example/")), [])).rejects.toThrow("Pass --yes");

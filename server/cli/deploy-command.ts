@@ -1,14 +1,16 @@
 import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
+import { recordOf } from "@/server/domain/base/guards";
 import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
 import { Json } from "@/server/domain/base/values";
 import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { variablesOf } from "@/server/domain/graph/keys/variables";
 import { differences } from "@/server/domain/graph/version/differences";
-import { secretsOf } from "@/server/domain/library/capabilities";
+import { secretsOfGraph } from "@/server/domain/library/capabilities";
 import { writtenTests } from "@/server/domain/scenario/test-file";
 import { nothingImported } from "@/server/interop/import/format";
+import { LIMITS } from "@/server/limits";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
 import { findingLine } from "./import-command";
@@ -68,11 +70,8 @@ export async function deployCommand(
   const missing = await missingThere(ask, local.graph, id);
   if (missing.length > 0)
     throw new UnusableError([`Missing at ${to}: ${missing.join(", ")}. Add them there first.`]);
-  if (!values.yes) {
-    if (!stdio.isInteractive) throw new UsageError("Pass --yes to deploy without asking.");
-    const answer = await stdio.ask(`Publish “${local.name}” at ${to}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) return NOT_CONFIRMED;
-  }
+  const shown = printableLine(`“${local.name}”`);
+  if (!values.yes && !(await isConfirmed(stdio, `Publish ${shown} at ${to}? [y/N] `))) return NOT_CONFIRMED;
 
   const saved = there
     ? await ask("PUT", `/workflows/${encodeURIComponent(there.id)}`, local.file, { "if-match": there.etag })
@@ -81,20 +80,26 @@ export async function deployCommand(
   for (const finding of findings) say(findingLine(finding));
   const published = await ask("POST", `/workflows/${encodeURIComponent(saved_id)}/versions`, { note });
   const { number, created } = Published.parse(published.value);
-  stdio.out(
-    `${created ? "Published" : "Already published:"} “${local.name}” (${saved_id}) as version ${number}.\n`,
-  );
+  stdio.out(`${created ? "Published" : "Already published:"} ${shown} (${saved_id}) as version ${number}.\n`);
   return DONE;
 }
 
-const Listed = z.object({ workflows: z.array(z.object({ id: z.string(), name: z.string() })) });
+/** Throws UsageError if nobody can be asked. */
+async function isConfirmed(stdio: Stdio, question: string): Promise<boolean> {
+  if (!stdio.isInteractive) throw new UsageError("Pass --yes to deploy without asking.");
+  return /^y(es)?$/i.test((await stdio.ask(question)).trim());
+}
+
+const Listed = z.object({
+  workflows: z.array(z.object({ id: z.string(), name: z.string() })),
+  next_cursor: z.string().nullable(),
+});
 const Saved = z.object({
   id: z.string(),
   findings: z.array(z.object({ level: z.enum(FINDING_LEVELS), at: z.string(), message: z.string() })),
 });
 const Published = z.object({ number: z.int(), created: z.boolean() });
-const Secrets = z.object({ secrets: z.array(z.object({ name: z.string() })) });
-const Variables = z.object({ variables: z.array(z.object({ name: z.string() })) });
+const Named = z.array(z.object({ name: z.string() }));
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
 interface Local {
@@ -152,11 +157,16 @@ function newTarget(to: string, token: string, send: ServerTerminal["send"]): Ask
 
 /** The workflow with this name; undefined if there is none. Throws UnusableError if there are several. */
 async function idByName(ask: Ask, name: string): Promise<string | undefined> {
-  const { workflows } = Listed.parse((await ask("GET", "/workflows")).value);
-  const [found, ...more] = workflows.filter((one) => one.name === name);
-  if (more.length > 0)
+  const ids: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page = Listed.parse((await ask("GET", `/workflows?limit=${LIMITS.page.largest}${query}`)).value);
+    ids.push(...page.workflows.flatMap((one) => (one.name === name ? one.id : [])));
+    cursor = page.next_cursor;
+  }
+  if (ids.length > 1)
     throw new UnusableError([`Several workflows are named “${name}”. Choose one with --id.`]);
-  return found?.id;
+  return ids[0];
 }
 
 async function readThere(ask: Ask, id: string) {
@@ -183,19 +193,15 @@ const MARKS = { added: "+", removed: "-", changed: "~", moved: "·" } as const;
 
 /** The secrets and variables that the workflow uses and the other server lacks. */
 async function missingThere(ask: Ask, graph: WorkflowGraph, id: string | undefined): Promise<string[]> {
-  const secrets = new Set(Object.values(graph.nodes).flatMap(secretsOf));
-  const variables = new Set(variablesOf(graph));
-  const known = async (uses: number, path: string, read: (value: unknown) => { name: string }[]) =>
-    new Set(uses === 0 ? [] : read((await ask("GET", path)).value).map(({ name }) => name));
+  const missing = async (kind: "secret" | "variable", used: readonly string[], query = "") => {
+    if (used.length === 0) return [];
+    const { value } = await ask("GET", `/${kind}s${query}`);
+    const known = new Set(Named.parse(recordOf(value)[`${kind}s`]).map(({ name }) => name));
+    return used.filter((name) => !known.has(name)).map((name) => `the ${kind} ${name}`);
+  };
   const ofWorkflow = id === undefined ? "" : `?workflow_id=${encodeURIComponent(id)}`;
-  const hasSecret = await known(secrets.size, "/secrets", (value) => Secrets.parse(value).secrets);
-  const hasVariable = await known(
-    variables.size,
-    `/variables${ofWorkflow}`,
-    (value) => Variables.parse(value).variables,
-  );
   return [
-    ...[...secrets].filter((name) => !hasSecret.has(name)).map((name) => `the secret ${name}`),
-    ...[...variables].filter((name) => !hasVariable.has(name)).map((name) => `the variable ${name}`),
+    ...(await missing("secret", secretsOfGraph(graph))),
+    ...(await missing("variable", variablesOf(graph), ofWorkflow)),
   ];
 }

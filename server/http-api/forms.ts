@@ -57,9 +57,9 @@ export async function serveForm(
   if (request.method !== "POST")
     return errorResponse(new Rejection("method_not_allowed", "Allowed methods: POST."), { allow: "POST" });
   try {
+    const read = Sent.safeParse(await passed.request.json().catch(() => null));
     const parts = services();
     const form = openForm(parts, key);
-    const read = Sent.safeParse(await passed.request.json().catch(() => null));
     if (!read.success) throw new Rejection("bad_request", "Send an ID and the input, or the password.");
     const sent = read.data;
     const cookies = request.headers.get("cookie");

@@ -300,6 +300,16 @@ test("a webhook is limited in how often it is called", async () => {
   expect([...statuses]).toEqual([405, 429]);
 });
 
+test("a network of IPv6 addresses counts as one sender, whatever webhook it calls", async () => {
+  const { send } = await newHook();
+  const statuses = new Set<number>();
+  for (let k = 0; k < 1_200; k++) {
+    const from = { "x-forwarded-for": `2001:db8::${k.toString(16)}` };
+    statuses.add((await send("{}", from, { method: "GET", key: `unknown-${k}` })).status);
+  }
+  expect([...statuses]).toEqual([405, 429]);
+});
+
 test("a delivery is refused while the workflow can't start, and its fire can be retried after the correction", async () => {
   const { send, runs, api, id, workflow } = await newHook();
   const { graph, revision } = api.workflows.find(workflow)!;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { guard } from "@/server/access/guard";
-import { addressOf } from "@/server/access/requests/request-filter";
+import { addressOf, networkOf } from "@/server/access/requests/request-filter";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { LIMITS } from "@/server/limits";
 import type { Services } from "@/server/operations/services";
@@ -18,7 +18,7 @@ export async function serveHook(
     maxBytes: LIMITS.hooks.bodyBytes,
     // The key is a password, so the rate limiter keeps only its hash.
     callers: [
-      `address:${addressOf(request.headers)}`,
+      `address:${networkOf(addressOf(request.headers))}`,
       `hook:${createHash("sha256").update(key).digest("hex")}`,
     ],
   });

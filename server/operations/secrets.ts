@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { secretsOf } from "@/server/domain/library/capabilities";
+import { secretsOfGraph } from "@/server/domain/library/capabilities";
 import { SecretHosts, SecretName, SecretValue } from "@/server/domain/tool/secret-schemas";
-import type { StoredSecret } from "@/server/store/secrets";
 import { Time } from "./common-schemas";
 import { operationsOf } from "./operation";
 import { notFound } from "./rejections";
@@ -45,8 +44,13 @@ export const secretOperations = {
     input: z.void(),
     output: z.array(ListedSecret),
     http: { route: "GET /secrets", success: "The secrets by name", as: "secrets" },
-    run: (services) =>
-      services.secrets.list().map((secret) => ({ ...secret, used_by: usesOf(services, secret) })),
+    run(services) {
+      const uses = usesIn(services);
+      return services.secrets.list().map((secret) => ({
+        ...secret,
+        used_by: uses.flatMap(({ id, name, secret: used }) => (used === secret.name ? { id, name } : [])),
+      }));
+    },
   }),
 
   create: mutation({
@@ -107,9 +111,8 @@ export const secretOperations = {
   }),
 };
 
-/** The workflows whose nodes use a secret. */
-const usesOf = ({ workflows }: Pick<Services, "workflows">, { name: secret }: StoredSecret) =>
+/** Which workflows use which secrets. */
+const usesIn = ({ workflows }: Pick<Services, "workflows">) =>
   workflows
     .list()
-    .filter(({ graph }) => Object.values(graph.nodes).some((node) => secretsOf(node).includes(secret)))
-    .map(({ id, name }) => ({ id, name }));
+    .flatMap(({ id, name, graph }) => secretsOfGraph(graph).map((secret) => ({ secret, id, name })));

@@ -84,8 +84,13 @@ function ownUses(node: WorkflowNode, add: Add): void {
 }
 
 /** The secrets that a node sends. */
-export const secretsOf = (node: WorkflowNode): string[] => [
+const secretsOf = (node: WorkflowNode): string[] => [
   ...new Set(secretPlacesOf(node).flatMap(({ value }) => secretsIn(value))),
+];
+
+/** The secrets that a workflow's nodes send, each once. */
+export const secretsOfGraph = ({ nodes }: WorkflowGraph): string[] => [
+  ...new Set(Object.values(nodes).flatMap(secretsOf)),
 ];
 
 /** The host to which a node sends requests; "" where a value decides it, or it sends none. */
