@@ -86,7 +86,7 @@ const FORM: readonly FormPart<Draft, "presets" | "date">[] = [
     key: "isTrusted",
     label: "Trusted input",
     as: "check",
-    hint: "Input sent with this token is my own words",
+    hint: "Input sent with this token counts as your own words",
   },
 ];
 
