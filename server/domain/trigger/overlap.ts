@@ -52,38 +52,7 @@ export const fireKey = (planned: number): string => new Date(planned).toISOStrin
 
 /** Decides what due planned times and waiting fires do. */
 export function decide(config: ScheduleConfig, state: ScheduleState, now: number): Decision {
-  const { overlap } = config;
-  const fires = new Map<string, FireDecision>();
-  const waiting = [...state.buffered];
-  let isBusy = state.open.length > 0 || state.isStarting;
-  let cancels = false;
-
-  const settle = ({ key, planned_at }: PlannedFire, status: FireDecision["status"], reason?: string) =>
-    fires.set(key, { key, planned_at, status, ...(reason === undefined ? {} : { reason }) });
-  const start = (fire: PlannedFire) => {
-    settle(fire, "pending");
-    isBusy = true;
-  };
-  const buffer = (fire: PlannedFire) => {
-    settle(fire, "buffered");
-    waiting.push(fire);
-  };
-  const replaces = overlap === "cancel_other" || overlap === "terminate_other";
-  const replace = (others: PlannedFire[]) => {
-    const started = [...fires.values()].filter(({ status }) => status === "pending");
-    for (const other of [...others, ...started])
-      settle(other, "skipped", "A later planned time replaced it.");
-  };
-  const replaceOthers = (fire: PlannedFire) => {
-    replace(waiting.splice(0));
-    cancels = state.open.length > 0;
-    if (state.isStarting || (cancels && overlap === "cancel_other")) buffer(fire);
-    else start(fire);
-  };
-
-  const room = overlap === "allow_all" ? BATCH : isBusy ? 0 : 1;
-  for (const fire of waiting.splice(0, room)) start(fire);
-
+  const plan = new Plan(config.overlap, state);
   let { next_at } = state;
   let wake_at = next_at;
   for (let count = 0; next_at !== null && next_at <= now && count < BATCH; count++) {
@@ -98,15 +67,75 @@ export function decide(config: ScheduleConfig, state: ScheduleState, now: number
     wake_at = next_at;
     if (state.has(fire.key)) continue;
     if (now - due > config.catch_up_s * 1000)
-      settle(fire, "missed", "The server was down until after the catch-up window.");
-    else if (overlap === "allow_all" || !isBusy) start(fire);
-    else if (overlap === "skip") settle(fire, "skipped", "The previous run had not ended.");
-    else if (replaces) replaceOthers(fire);
-    else if (waiting.length < ROOM[overlap]) buffer(fire);
-    else settle(fire, "skipped", FULL[overlap]);
+      plan.settle(fire, "missed", "The server was down until after the catch-up window.");
+    else plan.meet(fire);
   }
-  // The next part of the backlog replaces what this one would start.
-  if (replaces && wake_at !== null && wake_at <= now) replace([]);
-  if (overlap === "allow_all" && waiting.length > 0) wake_at = now;
-  return { fires: [...fires.values()], cancel: cancels ? state.open : [], next_at, wake_at };
+  const { fires, cancel, hasRoom } = plan.end(wake_at !== null && wake_at <= now);
+  return { fires, cancel, next_at, wake_at: hasRoom ? now : wake_at };
+}
+
+/** The decisions of one batch, by the overlap policy. */
+class Plan {
+  private readonly fires = new Map<string, FireDecision>();
+  private readonly waiting: PlannedFire[];
+  private readonly isParallel: boolean;
+  private isBusy: boolean;
+  private cancels = false;
+
+  constructor(
+    private readonly overlap: ScheduleConfig["overlap"],
+    private readonly state: ScheduleState,
+  ) {
+    this.waiting = [...state.buffered];
+    this.isParallel = overlap === "allow_all";
+    this.isBusy = state.open.length > 0 || state.isStarting;
+    const room = this.isParallel ? BATCH : this.isBusy ? 0 : 1;
+    for (const fire of this.waiting.splice(0, room)) this.start(fire);
+  }
+
+  settle({ key, planned_at }: PlannedFire, status: FireDecision["status"], reason?: string): void {
+    this.fires.set(key, { key, planned_at, status, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  /** A planned time has come. */
+  meet(fire: PlannedFire): void {
+    const { overlap } = this;
+    if (this.isParallel || !this.isBusy) this.start(fire);
+    else if (overlap === "buffer_one" || overlap === "buffer_all") {
+      if (this.waiting.length < ROOM[overlap]) this.buffer(fire);
+      else this.settle(fire, "skipped", FULL[overlap]);
+    } else if (overlap === "skip") this.settle(fire, "skipped", "The previous run had not ended.");
+    else this.replaceOthers(fire);
+  }
+
+  /** `isPart`: more planned times are due. `hasRoom`: fires wait that could start at once. */
+  end(isPart: boolean): Pick<Decision, "fires" | "cancel"> & { hasRoom: boolean } {
+    // The next part of the backlog replaces what this one would start.
+    if (isPart && (this.overlap === "cancel_other" || this.overlap === "terminate_other")) this.replace([]);
+    const hasRoom = this.isParallel && this.waiting.length > 0;
+    return { fires: [...this.fires.values()], cancel: this.cancels ? this.state.open : [], hasRoom };
+  }
+
+  private start(fire: PlannedFire): void {
+    this.settle(fire, "pending");
+    this.isBusy = true;
+  }
+
+  private buffer(fire: PlannedFire): void {
+    this.settle(fire, "buffered");
+    this.waiting.push(fire);
+  }
+
+  private replace(others: readonly PlannedFire[]): void {
+    const started = [...this.fires.values()].filter(({ status }) => status === "pending");
+    for (const other of [...others, ...started])
+      this.settle(other, "skipped", "A later planned time replaced it.");
+  }
+
+  private replaceOthers(fire: PlannedFire): void {
+    this.replace(this.waiting.splice(0));
+    this.cancels = this.state.open.length > 0;
+    if (this.state.isStarting || (this.cancels && this.overlap === "cancel_other")) this.buffer(fire);
+    else this.start(fire);
+  }
 }
