@@ -63,6 +63,13 @@ async function chooseForTrigger(page: Page, trigger: string, action: string): Pr
   await page.getByRole("menuitem", { name: action }).click();
 }
 
+async function enterExpression(page: Page, expression: string): Promise<void> {
+  await settings(page).getByRole("textbox", { name: "Expression for text" }).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(expression);
+  await saved(page);
+}
+
 async function openVersions(page: Page): Promise<Locator> {
   await page
     .getByRole("toolbar", { name: "Editor toolbar" })
@@ -87,8 +94,7 @@ test("a broken published version is compared with the one before it, and rolled 
 
   await app.canvas.card("Greet").click();
   await settings(page).getByLabel("Name", { exact: true }).fill("Insult");
-  await settings(page).getByRole("textbox", { name: "Expression for text" }).fill('"Go away, " + state.name');
-  await saved(page);
+  await enterExpression(page, '"Go away, " + state.name');
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   const changes = page.getByRole("dialog", { name: "Publish version 2" });
   await expect(changes.getByRole("list", { name: "Changes" })).toContainText("Go away");
@@ -263,8 +269,13 @@ test("a sub-workflow that waits keeps its version, and the next run uses the new
   );
   const begin = async () =>
     (await api<{ run_id: string }>("POST", `/workflows/${parent}/runs`, { input: { name: "Ann" } })).run_id;
+  const waiting = async (run: string) => {
+    const children = async () => (await api<{ runs: { id: string }[] }>("GET", `/runs/${run}/children`)).runs;
+    await expect.poll(children).toHaveLength(1);
+    return (await children())[0]?.id;
+  };
   const finish = async (run: string) => {
-    await app.open(`/workflows/${parent}/runs/${run}`);
+    await app.open(`/runs/${await waiting(run)}`);
     const answer = page.getByRole("button", { name: "Go on", exact: true });
     await openQuestion(page, answer);
     await answer.click();
@@ -272,13 +283,10 @@ test("a sub-workflow that waits keeps its version, and the next run uses the new
     return outputOf(run);
   };
   const first = await begin();
-  await expect
-    .poll(async () => (await api<{ questions: { run_id: string }[] }>("GET", "/questions")).questions.length)
-    .toBeGreaterThan(0);
+  await waiting(first);
   await app.open(`/workflows/${child}`);
   await app.canvas.card("Greet").click();
-  await settings(page).getByRole("textbox", { name: "Expression for text" }).fill('"New, " + state.name');
-  await saved(page);
+  await enterExpression(page, '"New, " + state.name');
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page
     .getByRole("dialog", { name: "Publish version 2" })
@@ -385,8 +393,8 @@ test("deliveries are replayed on the draft side by side, and models are asked on
   const [ben, ann] = [0, 1].map((at) => replay.getByRole("listitem").nth(at)) as [Locator, Locator];
   await expect(ben).toContainText("Same");
   await expect(ann).toContainText("Different");
-  await expect(ann.getByRole("region", { name: "Recorded" })).toContainText("Hello, Ann");
-  await expect(ann.getByRole("region", { name: "Draft" })).toContainText("Dear Ann");
+  await expect(ann.getByRole("region", { name: "Recorded", exact: true })).toContainText("Hello, Ann");
+  await expect(ann.getByRole("region", { name: "Draft", exact: true })).toContainText("Dear Ann");
   await expect(replay.getByRole("button", { name: "Replay with models" })).toBeHidden();
   expect(await app.accessibilityViolations()).toEqual([]);
 
@@ -396,9 +404,9 @@ test("deliveries are replayed on the draft side by side, and models are asked on
   await api("PUT", `/workflows/${model}`, writing(first.replace("First", "Second")));
   const asked = await replayOf(model, "Begin");
   await expect(asked.getByRole("listitem")).toContainText("New calls");
-  await expect(asked.getByRole("region", { name: "Draft" })).toHaveCount(0);
-  await asked.getByLabel("Cost limit").fill("2");
+  await expect(asked.getByRole("region", { name: "Draft", exact: true })).toHaveCount(0);
+  await asked.getByRole("textbox", { name: "Cost limit" }).fill("2");
   await asked.getByRole("button", { name: "Replay with models" }).click();
-  await expect(asked.getByRole("region", { name: "Draft" })).toContainText("Second.");
+  await expect(asked.getByRole("region", { name: "Draft", exact: true })).toContainText("Second.");
   await expect(asked.getByRole("status")).toContainText("Spent $0");
 });
