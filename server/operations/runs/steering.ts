@@ -176,13 +176,12 @@ export const steeringOperations = {
       success: "Plan edited, or, if `applied` is false, accepted but not applied yet",
     },
     async run(services, { run_id, edit, ...input }, caller) {
-      const { by, untrusted } = senderOf(caller);
       const { run, state } = atHand(services, run_id);
       if (run.status === "finished")
         throw new Rejection("run_ended", "This run has ended.", { final_status: run.final_status });
       const activation_id = input.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
-      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, by, untrusted);
+      const receipt = await services.host.steering.editPlan(run_id, activation_id, edit, senderOf(caller));
       return { run_id, activation_id, ...acceptedBy(services, run_id, receipt, "plan_not_changed") };
     },
   }),

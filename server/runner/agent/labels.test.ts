@@ -224,7 +224,7 @@ describe("text from a person", () => {
       id,
       activation!,
       { kind: "change", task_id: "b", patch },
-      "ann",
+      { by: "ann" },
     );
     expect(typeof result).toBe("object");
     first();

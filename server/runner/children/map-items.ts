@@ -129,8 +129,7 @@ const BATCH = 500;
 function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode): Flow<ItemOutcome[]> {
   const { items, stopsAtFailure } = request;
   const outcomes: ItemOutcome[] = [];
-  const { graph, run: about } = run.s;
-  const given = about.variables && !hasOwnVars(graph) ? { [VARS]: about.variables } : {};
+  const compute = itemComputer(run, request, node);
   while (outcomes.length < items.length) {
     const before = workSoFar();
     const begin = outcomes.length;
@@ -141,7 +140,7 @@ function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode)
       workSoFar() - before < WORK_LIMITS.units / 4
     ) {
       const index = outcomes.length;
-      const outcome = compute(run, request, node, index, given);
+      const outcome = compute(index);
       outcomes.push(outcome);
       if (outcome.ok) continue;
       failed++;
@@ -153,34 +152,32 @@ function* computeItems(run: MapRuntime, request: MapRequest, node: WorkflowNode)
   return outcomes;
 }
 
-function compute(
-  run: MapRuntime,
-  request: MapRequest,
-  node: WorkflowNode,
-  index: number,
-  given: JsonObject,
-): ItemOutcome {
-  try {
-    const state = inputOf(run, request, index);
-    const work = new Work();
-    const context: Pick<NodeContext, "evaluate"> = {
-      evaluate: (expression) =>
-        evaluateExpression(expression, { state: { ...given, ...state }, input: state, now: run.now }, work),
-    };
-    // A pure kind only evaluates, so its flow ends at once.
-    const flow = must(getNodeKind(node.node_type), "run")(node.config, context as NodeContext);
-    const step = flow.next();
-    if (!step.done) throw new Error(`${node.node_type} waits, although it is pure.`);
-    const output = Object.fromEntries(
-      writtenKeys(node).flatMap((key) =>
-        Object.hasOwn(step.value.output, key) ? [[key, step.value.output[key] ?? null]] : [],
-      ),
-    );
-    return { ok: true, value: resultOf(run, request, index, output) };
-  } catch (error) {
-    return {
-      ok: false,
-      error: { code: "CONFIG", message: errorMessage(error), retryable: false, user_action: "edit_graph" },
-    };
-  }
+function itemComputer(run: MapRuntime, request: MapRequest, node: WorkflowNode) {
+  const { graph, run: about } = run.s;
+  const given = about.variables && !hasOwnVars(graph) ? { [VARS]: about.variables } : {};
+  return (index: number): ItemOutcome => {
+    try {
+      const state = inputOf(run, request, index);
+      const work = new Work();
+      const context: Pick<NodeContext, "evaluate"> = {
+        evaluate: (expression) =>
+          evaluateExpression(expression, { state: { ...given, ...state }, input: state, now: run.now }, work),
+      };
+      // A pure kind only evaluates, so its flow ends at once.
+      const flow = must(getNodeKind(node.node_type), "run")(node.config, context as NodeContext);
+      const step = flow.next();
+      if (!step.done) throw new Error(`${node.node_type} waits, although it is pure.`);
+      const output = Object.fromEntries(
+        writtenKeys(node).flatMap((key) =>
+          Object.hasOwn(step.value.output, key) ? [[key, step.value.output[key] ?? null]] : [],
+        ),
+      );
+      return { ok: true, value: resultOf(run, request, index, output) };
+    } catch (error) {
+      return {
+        ok: false,
+        error: { code: "CONFIG", message: errorMessage(error), retryable: false, user_action: "edit_graph" },
+      };
+    }
+  };
 }

@@ -1,5 +1,4 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
-import { defined } from "@/server/domain/base/defined";
 import { parseJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
@@ -49,13 +48,7 @@ export class Steering {
   }
 
   /** Throws Rejection. */
-  editPlan(
-    runId: string,
-    activationId: string,
-    edit: PlanEdit,
-    by: string,
-    untrusted?: Sender["untrusted"],
-  ): Promise<CommandResult> {
+  editPlan(runId: string, activationId: string, edit: PlanEdit, sender: Sender): Promise<CommandResult> {
     const { store } = this.parts;
     const run = store.find(runId);
     const state = run && run.status !== "finished" ? store.state(runId) : undefined;
@@ -65,13 +58,7 @@ export class Steering {
       throw new Rejection("plan_not_changed", "This crew is no longer running.");
     const edited = editPlan(plan, crew, edit);
     if (!edited.ok) throw new Rejection("plan_not_changed", edited.message);
-    return this.keep(runId, {
-      kind: "edit_plan",
-      activation_id: activationId,
-      edit,
-      by,
-      ...defined({ untrusted }),
-    });
+    return this.keep(runId, { kind: "edit_plan", activation_id: activationId, edit, ...sender });
   }
 
   private async keep(runId: string, value: Json): Promise<CommandResult> {

@@ -49,7 +49,7 @@ function begin(process: "sequential" | "parallel", plan: z.input<typeof Executio
     tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
     edit: (edit: PlanEdit) => {
       try {
-        void stage.host.steering.editPlan(id, activation(), edit, "ann");
+        void stage.host.steering.editPlan(id, activation(), edit, { by: "ann" });
         return null;
       } catch (error) {
         return errorMessage(error);
