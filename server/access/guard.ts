@@ -49,16 +49,14 @@ export async function guard(
     misdirected(request) ?? csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
   if (early) return answer(early);
 
-  for (const caller of options.callers ?? []) {
-    const waitS = takeFromRateLimit(caller, LIMITS.rate.hook);
-    if (waitS > 0) return answer(tooFast(waitS));
-  }
+  const limited = overRate(options.callers ?? [], "hook");
+  if (limited) return answer(limited);
   let principal: Principal | null = null;
   if (options.authScheme === "app" || options.authScheme === "api") {
     principal = await principalOf(request, options.authScheme, options.recognition);
     if (!principal) return answer(options.authScheme === "app" ? NO_SESSION : NO_TOKEN);
-    const waitS = takeFromRateLimit(`${principal.kind}:${principal.id}`, LIMITS.rate[options.authScheme]);
-    if (waitS > 0) return answer(tooFast(waitS));
+    const refused = overRate([`${principal.kind}:${principal.id}`], options.authScheme);
+    if (refused) return answer(refused);
   }
 
   const isJson = options.authScheme !== "hook" || !PLAIN.test(request.headers.get("content-type") ?? "");
@@ -73,6 +71,15 @@ const NO_TOKEN: Refusal = {
   message: "Missing API token. Send `Authorization: Bearer TOKEN`. Create tokens in Settings.",
   headers: { "www-authenticate": 'Bearer realm="Troupe"' },
 };
+
+function overRate(callers: readonly string[], kind: keyof typeof LIMITS.rate): Refusal | null {
+  for (const caller of callers) {
+    const waitS = takeFromRateLimit(caller, LIMITS.rate[kind]);
+    if (waitS > 0) return tooFast(waitS);
+  }
+  return null;
+}
+
 const tooFast = (waitS: number): Refusal => ({
   status: 429,
   code: "TOO_MANY_REQUESTS",

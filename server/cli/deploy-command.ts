@@ -51,27 +51,24 @@ export async function deployCommand(
   stdio: Stdio,
   terminal: Pick<ServerTerminal, "send" | "env">,
 ): Promise<number> {
-  const { values, positionals } = parseOptions(argv, OPTIONS);
-  if (values.help) {
+  const options = readOptions(argv);
+  if (options === null) {
     stdio.out(DEPLOY_USAGE);
     return DONE;
   }
-  const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new UsageError("Pass one workflow file to deploy.");
-  const { to, note = "" } = values;
-  if (to === undefined || !URL.canParse(to)) throw new UsageError("Pass the server's address as --to URL.");
+  const { file, to, note = "" } = options;
   const say = (line: string) => stdio.err(`${printableLine(line)}\n`);
-  const ask = newTarget(to, terminal.env[values["token-env"] ?? "TROUPE_API_TOKEN"] ?? "", terminal.send);
+  const ask = newTarget(to, terminal.env[options["token-env"] ?? "TROUPE_API_TOKEN"] ?? "", terminal.send);
 
   const local = await readLocal(file);
-  const id = values.id ?? (await idByName(ask, local.name));
+  const id = options.id ?? (await idByName(ask, local.name));
   const there = id === undefined ? null : await readThere(ask, id);
   for (const line of differenceLines(there, local)) say(line);
   const missing = await missingThere(ask, local.graph, id);
   if (missing.length > 0)
     throw new UnusableError([`Missing at ${to}: ${missing.join(", ")}. Add them there first.`]);
   const shown = printableLine(`“${local.name}”`);
-  if (!values.yes && !(await isConfirmed(stdio, `Publish ${shown} at ${to}? [y/N] `))) return NOT_CONFIRMED;
+  if (!options.yes && !(await isConfirmed(stdio, `Publish ${shown} at ${to}? [y/N] `))) return NOT_CONFIRMED;
 
   const saved = there
     ? await ask("PUT", `/workflows/${encodeURIComponent(there.id)}`, local.file, { "if-match": there.etag })
@@ -82,6 +79,17 @@ export async function deployCommand(
   const { number, created } = Published.parse(published.value);
   stdio.out(`${created ? "Published" : "Already published:"} ${shown} (${saved_id}) as version ${number}.\n`);
   return DONE;
+}
+
+/** Null for the help. Throws UsageError. */
+function readOptions(argv: readonly string[]) {
+  const { values, positionals } = parseOptions(argv, OPTIONS);
+  if (values.help) return null;
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new UsageError("Pass one workflow file to deploy.");
+  const { to, ...options } = values;
+  if (to === undefined || !URL.canParse(to)) throw new UsageError("Pass the server's address as --to URL.");
+  return { ...options, file, to };
 }
 
 /** Throws UsageError if nobody can be asked. */

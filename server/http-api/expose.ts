@@ -35,68 +35,67 @@ export const endpointsOf = (operations: Readonly<Record<string, Operation>>): En
   );
 
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
-  const { name, summary, about, tag, output } = operation;
-  const { as, page, etag, location } = route;
+  const { name, summary, about, tag, needs, output } = operation;
   const { method, path, params } = routeOf(operation, route);
   const fields = params.map(({ field }) => field);
   const { problems = fields.length > 0 ? ["not_found"] : [] } = operation;
   const isInAddress = method === "GET" || method === "DELETE";
-  const takesRevision = etag === true && method === "PUT";
-  const rest = page
+  const takesRevision = route.etag === true && method === "PUT";
+  const rest = route.page
     ? Page
     : restOf(operation.input, [...fields, ...(takesRevision ? ["revision"] : [])], route);
   const schema = output && responseSchema(output, route);
   return endpoint({
-    method,
-    path,
-    name,
-    summary,
+    ...{ method, path, name, summary, tag, needs },
     ...(about ? { about } : {}),
-    tag,
-    needs: operation.needs,
     ...(rest && (isInAddress ? { query: inAddress(rest) } : { body: rest })),
     ...defined({ maxBytes: route.maxBytes, reads: takesRevision ? { "If-Match": IF_MATCH } : undefined }),
     success: {
       status: schema || route.file ? (route.status ?? 200) : 204,
       about: route.success,
-      ...(route.pending === undefined ? {} : { pending: route.pending }),
-      ...(schema ? { schema } : {}),
+      ...defined({ pending: route.pending, schema }),
     },
     refusals: [...new Set(problems.map((code) => REJECTIONS[code][0]))],
     async answer(call) {
       const body = route.body ? { [route.body]: call.body } : recordOf(call.body);
       const revision = takesRevision ? expectedRevision(call.headers) : undefined;
-      const sent = { ...recordOf(call.query), ...body, ...defined({ revision }) };
-      const isNothing = operation.input instanceof z.ZodVoid;
       const inPath = recordOf(call.params);
       const named = checked(
         inPathOf(operation.input, fields),
         Object.fromEntries(params.map(({ param, field }) => [field, inPath[param]])),
         "path",
       );
-      const input = isNothing ? undefined : { ...sent, ...named };
-      const result = await performFor(operation, input, call);
-      if (route.file) {
-        // Each route's `file` takes what its own operation returns.
-        const { text, headers } = (route.file as (of: unknown) => { text: string; headers: HeadersInit })(
-          result,
-        );
-        return new Response(text, { headers });
-      }
-      if (!schema) return { status: 204 };
-      const shown = page ? pageIn(result, Page.parse(call.query), route) : as ? { [as]: result } : result;
-      // Fields that the API description doesn't name aren't sent: the browser may get more than programs do.
-      const isPending = route.pending !== undefined && recordOf(result).applied === false;
-      return {
-        status: isPending ? 202 : (route.status ?? 200),
-        body: schema.parse(shown),
-        headers: {
-          ...(etag && { etag: `"${String(recordOf(result).revision)}"` }),
-          ...(location && { location: `/api/v1${filledIn(location, recordOf(result))}` }),
-        },
-      };
+      const sent = { ...recordOf(call.query), ...body, ...defined({ revision }), ...named };
+      const input = operation.input instanceof z.ZodVoid ? undefined : sent;
+      return replyOf(await performFor(operation, input, call), call, { route, schema });
     },
   });
+}
+
+/** What an endpoint answers with. */
+function replyOf(
+  result: unknown,
+  { query }: Pick<EndpointCall, "query">,
+  { route, schema }: { route: HttpRoute; schema: z.ZodType | undefined },
+) {
+  const { as, page, etag, location } = route;
+  if (route.file) {
+    // Each route's `file` takes what its own operation returns.
+    const { text, headers } = (route.file as (of: unknown) => { text: string; headers: HeadersInit })(result);
+    return new Response(text, { headers });
+  }
+  if (!schema) return { status: 204 };
+  const shown = page ? pageIn(result, Page.parse(query), route) : as ? { [as]: result } : result;
+  const isPending = route.pending !== undefined && recordOf(result).applied === false;
+  return {
+    status: isPending ? 202 : (route.status ?? 200),
+    // Fields that the API description doesn't name aren't sent: the browser may get more than programs do.
+    body: schema.parse(shown),
+    headers: {
+      ...(etag && { etag: `"${String(recordOf(result).revision)}"` }),
+      ...(location && { location: `/api/v1${filledIn(location, recordOf(result))}` }),
+    },
+  };
 }
 
 export const IF_MATCH =

@@ -35,15 +35,6 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
     const found = row(name);
     return found ? sealer.open(found.value, bindingOf(name)) : null;
   };
-  /** The workflow of a run, or of its parent if it runs a part of that workflow. */
-  const workflowOf = (id: string): string | null => {
-    const found = db
-      .select({ workflow_id: runs.workflowId, parent: runs.parentRun })
-      .from(runs)
-      .where(eq(runs.id, id))
-      .get();
-    return found?.workflow_id ?? (found?.parent ? workflowOf(found.parent) : null);
-  };
   const isFor = ({ workflows }: StoredSecret, workflow: string | null) =>
     workflows === null || (workflow !== null && workflows.includes(workflow));
 
@@ -85,7 +76,7 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
     ): { value: string } | { error: string } {
       const found = find(name);
       if (!found) return { error: `There is no secret ${name}. Add it in Settings.` };
-      if (!isFor(found, run && (run.workflow_id ?? workflowOf(run.id))))
+      if (!isFor(found, run && (run.workflow_id ?? workflowOf(db, run.id))))
         return { error: `This workflow may not use the secret ${name}. Allow it in Settings.` };
       if (!isHostOf(found.hosts, host))
         return { error: `The secret ${name} may only be sent to ${found.hosts.join(", ")}, not to ${host}.` };
@@ -105,6 +96,16 @@ export function newSecretStore(db: Db, sealer: Sealer, now: () => number = Date.
         }
     },
   };
+}
+
+/** The workflow of a run, or of its parent if it runs a part of that workflow. */
+function workflowOf(db: Db, id: string): string | null {
+  const found = db
+    .select({ workflow_id: runs.workflowId, parent: runs.parentRun })
+    .from(runs)
+    .where(eq(runs.id, id))
+    .get();
+  return found?.workflow_id ?? (found?.parent ? workflowOf(db, found.parent) : null);
 }
 
 interface SecretInput {

@@ -5,10 +5,7 @@ import { checked, only, refuse, whole } from "./views";
 
 /** Runs, their questions and files. */
 export function runServices(services: Services, { ids, hasWorkflow, hasRun, needRun }: Rights) {
-  const { runs, host, questions, retention } = services;
-  const allQuestions = (query: QuestionQuery = {}) =>
-    questions.list({ ...query, limit: -1 }).filter(({ run_id }) => hasRun(run_id));
-
+  const { runs, host, retention } = services;
   return {
     runs: only(runs, {
       ...checked(
@@ -34,21 +31,7 @@ export function runServices(services: Services, { ids, hasWorkflow, hasRun, need
       remove: (id) => hasRun(id) && runs.remove(id),
       restore: (id) => hasRun(id) && runs.restore(id),
     }),
-    questions: only(questions, {
-      list: ({ limit = 200, ...query } = {}) => allQuestions(query).slice(0, limit),
-      total: (query) => allQuestions(query).length,
-      count() {
-        const open = allQuestions().filter(({ held }) => held === null);
-        const [newest] = open.toSorted((a, b) => b.ask.requested_at - a.ask.requested_at);
-        return {
-          open: open.length,
-          newest: newest
-            ? { asked_at: newest.ask.requested_at, run_id: newest.run_id, interaction_id: newest.ask.id }
-            : null,
-        };
-      },
-      isOpen: (run, question) => hasRun(run) && questions.isOpen(run, question),
-    }),
+    questions: questionsOf(services, hasRun),
     notices: only(services.notices, {
       undelivered: () => services.notices.undelivered().filter(({ run_id }) => hasRun(run_id)),
     }),
@@ -91,4 +74,24 @@ export function runServices(services: Services, { ids, hasWorkflow, hasRun, need
       return services.forkRun(request);
     },
   } satisfies Partial<Services>;
+}
+
+function questionsOf({ questions }: Pick<Services, "questions">, hasRun: Rights["hasRun"]) {
+  const allQuestions = (query: QuestionQuery = {}) =>
+    questions.list({ ...query, limit: -1 }).filter(({ run_id }) => hasRun(run_id));
+  return only(questions, {
+    list: ({ limit = 200, ...query } = {}) => allQuestions(query).slice(0, limit),
+    total: (query) => allQuestions(query).length,
+    count() {
+      const open = allQuestions().filter(({ held }) => held === null);
+      const [newest] = open.toSorted((a, b) => b.ask.requested_at - a.ask.requested_at);
+      return {
+        open: open.length,
+        newest: newest
+          ? { asked_at: newest.ask.requested_at, run_id: newest.run_id, interaction_id: newest.ask.id }
+          : null,
+      };
+    },
+    isOpen: (run, question) => hasRun(run) && questions.isOpen(run, question),
+  });
 }

@@ -59,6 +59,20 @@ const shown = {
 const ofTrigger = (id: string) => eq(triggerFires.triggerId, id);
 const withKey = (id: string, key: string) => and(ofTrigger(id), eq(triggerFires.key, key));
 
+function insertFire(db: Db, triggerId: string, fire: NewFire & { at: number }): boolean {
+  const { key, planned_at: plannedAt, at, input, status = "pending", reason, visitor, address, depth } = fire;
+  return (
+    db
+      .insert(triggerFires)
+      .values({
+        ...{ triggerId, key, plannedAt, at, status, input: JSON.stringify(input) },
+        ...defined({ reason, bodyHash: fire.body_hash, visitor, address, depth, isTest: fire.is_test }),
+      })
+      .onConflictDoNothing()
+      .run().changes > 0
+  );
+}
+
 /** The fires of triggers. */
 export function newFires(db: Db, now: () => number) {
   const find = (which: ReturnType<typeof and>): WholeFire | undefined => {
@@ -71,22 +85,10 @@ export function newFires(db: Db, now: () => number) {
     return row && { ...row, input: row.input === null ? {} : ownJson<JsonObject>(row.input) };
   };
 
-  /** Records a fire before its run starts. False if this key is already recorded. */
-  const addFire = (id: string, fire: NewFire): boolean => {
-    const { key, planned_at, input, status = "pending", reason, visitor, address, depth } = fire;
-    return (
-      db
-        .insert(triggerFires)
-        .values({
-          ...{ triggerId: id, key, plannedAt: planned_at, at: now(), status, input: JSON.stringify(input) },
-          ...defined({ reason, bodyHash: fire.body_hash, visitor, address, depth, isTest: fire.is_test }),
-        })
-        .onConflictDoNothing()
-        .run().changes > 0
-    );
-  };
+  const addFire = (id: string, fire: NewFire) => insertFire(db, id, { ...fire, at: now() });
 
   return {
+    /** Records a fire before its run starts. False if one with this key is recorded. */
     addFire,
 
     /** Records planned fires, new statuses of those without a run, and the next planned time in one transaction. */

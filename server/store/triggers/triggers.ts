@@ -73,16 +73,7 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
     ofKind: <K extends TriggerKind>(kind: K): StoredTriggerOf<K>[] =>
       found(eq(triggers.kind, kind)).filter((one): one is StoredTriggerOf<K> => one.kind === kind),
 
-    /** Automatically disabled triggers, with the names of their workflows; without workflows in the bin. */
-    disabled: () =>
-      db
-        .select({ trigger: triggers, name: workflows.name })
-        .from(triggers)
-        .innerJoin(workflows, eq(workflows.id, triggers.workflowId))
-        .where(and(isNotNull(triggers.disabledReason), isNull(workflows.deletedAt)))
-        .orderBy(desc(triggers.updatedAt))
-        .all()
-        .map(({ trigger, name }) => ({ ...toTrigger(trigger), workflow_name: name })),
+    disabled: () => disabledIn(db),
 
     create(
       workflowId: string,
@@ -126,6 +117,17 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
       }),
   };
 }
+
+/** Automatically disabled triggers, with the names of their workflows; without workflows in the bin. */
+const disabledIn = (db: Db) =>
+  db
+    .select({ trigger: triggers, name: workflows.name })
+    .from(triggers)
+    .innerJoin(workflows, eq(workflows.id, triggers.workflowId))
+    .where(and(isNotNull(triggers.disabledReason), isNull(workflows.deletedAt)))
+    .orderBy(desc(triggers.updatedAt))
+    .all()
+    .map(({ trigger, name }) => ({ ...toTrigger(trigger), workflow_name: name }));
 
 /** Deletes the triggers of deleted workflows. */
 export function forgetTriggersOf(db: Pick<Db, "delete" | "select">, workflowIds: readonly string[]): void {

@@ -70,6 +70,13 @@ const hashOf = ({ graph, roles, withheld, foreign }: PublishedContent): string =
     )
     .digest("hex");
 
+const toContent = (row: typeof versions.$inferSelect): PublishedContent => ({
+  graph: readStoredGraph(row.graph),
+  roles: z.array(RoleDefinition).parse(JSON.parse(row.roles)),
+  withheld: z.array(z.string()).parse(JSON.parse(row.withheld)),
+  ...(row.foreignText === null ? {} : { foreign: ownJson<ForeignText>(row.foreignText) }),
+});
+
 /** Published versions of workflows: never changed, and deleted only with their workflow. */
 export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
   // The last version read of each workflow, since every run needs it.
@@ -79,12 +86,7 @@ export function newWorkflowVersions(db: Db, now: () => number = Date.now) {
     if (known?.number === number) return known.content;
     const row = db.select().from(versions).where(oneOf(id, number)).get();
     if (!row) throw new Error(`There is no version ${number} of ${id}.`);
-    const content: PublishedContent = {
-      graph: readStoredGraph(row.graph),
-      roles: z.array(RoleDefinition).parse(JSON.parse(row.roles)),
-      withheld: z.array(z.string()).parse(JSON.parse(row.withheld)),
-      ...(row.foreignText === null ? {} : { foreign: ownJson<ForeignText>(row.foreignText) }),
-    };
+    const content = toContent(row);
     read.set(id, { number, content });
     return content;
   };
