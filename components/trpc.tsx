@@ -105,11 +105,14 @@ function newClient() {
 function newQueryClient() {
   return new QueryClient({
     defaultOptions: {
+      // The server may be this machine. What can't reach it fails at once, instead of happening later, unseen.
       queries: {
+        networkMode: "always",
+        refetchOnReconnect: true,
         staleTime: 2_000,
         retry: (count, error) => toApiError(error).code === "UNREACHABLE" && count < 3,
       },
-      mutations: { retry: false },
+      mutations: { networkMode: "always", retry: false },
     },
     queryCache: new QueryCache({
       onError: (error) => {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useRef } from "react";
 import { ErrorText } from "@/components/page/error-text";
 import { Button } from "@/components/ui/button";
 import { Form } from "@/components/ui/input/form";
@@ -28,14 +28,13 @@ export function FormDialog(props: FormDialogProps) {
   const { title, description, size, sticky, mutation, isIncomplete, onSubmit, onClose } = props;
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    form.current?.querySelector<HTMLElement>(":is(input, textarea):not([aria-hidden=true])")?.focus();
-  }, []);
   return (
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
       {...{ title, description, size, sticky }}
+      // On a touch screen, a keyboard would cover the form.
+      initialFocus={(openedBy) => (openedBy === "touch" ? null : firstControl(form.current))}
       footer={
         <>
           {props.actions}
@@ -67,3 +66,6 @@ export function FormDialog(props: FormDialogProps) {
     </Dialog>
   );
 }
+
+const firstControl = (form: HTMLElement | null) =>
+  form?.querySelector<HTMLElement>(":is(input, textarea, button):not([aria-hidden=true])") ?? null;

@@ -6,10 +6,10 @@ import { z } from "zod";
 import { fieldErrors } from "@/components/forms/field-errors";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { FormParts } from "@/components/forms/form-parts";
+import { SecretDialog } from "@/components/forms/secret-dialog";
 import { type Answers, useTrpc } from "@/components/trpc";
 import type { FormPart } from "@/server/domain/base/form";
 import { EmailSettings, WebhookUrl } from "@/server/domain/base/notification-targets";
-import { SecretDialog } from "./secret-dialog";
 
 type MailServer = Omit<NonNullable<Answers["notices"]["get"]["email"]>, "has_password">;
 

@@ -4,12 +4,12 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
 import { FormParts } from "@/components/forms/form-parts";
+import { SecretDialog } from "@/components/forms/secret-dialog";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/input/text-field";
 import { choicesOf, type FormPart } from "@/server/domain/base/form";
 import { SCOPES, type Scope } from "@/server/domain/base/scopes";
-import { SecretDialog } from "./secret-dialog";
 
 interface Draft {
   name: string;

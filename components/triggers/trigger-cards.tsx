@@ -27,7 +27,7 @@ interface Props {
 
 /** The workflow's triggers, on the canvas above its start node. */
 export function TriggerCards({ workflowId, graph, at, onMore }: Props) {
-  const triggers = useTriggers(workflowId);
+  const { data: triggers } = useTriggers(workflowId);
   const textOf = useTexts(triggers);
   const [opened, setOpened] = useState<Trigger | null>(null);
   if (!triggers || triggers.length === 0) return null;

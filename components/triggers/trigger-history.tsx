@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
+import { ErrorText } from "@/components/page/error-text";
 import type { Answers } from "@/components/trpc";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -65,14 +66,17 @@ export function TriggerHistory({
     >
       {replay.dialog}
       {trigger.kind === "schedule" && trigger.enabled ? <Planned trigger={trigger} /> : null}
-      {fires.data?.length === 0 ? (
-        <p className="py-6 text-center text-sm text-ink-2">It hasn't started a run yet.</p>
-      ) : (
+      <ErrorText error={fires.error} />
+      {fires.data?.length ? (
         <ul aria-label="Fires, newest first" className="divide-y divide-line rounded-lg border border-line">
-          {fires.data?.slice(0, 100).map((fire) => (
+          {fires.data.slice(0, 100).map((fire) => (
             <FireRow key={fire.key} trigger={trigger} fire={fire} />
           ))}
         </ul>
+      ) : fires.error ? null : (
+        <p className="py-6 text-center text-sm text-ink-2">
+          {fires.isPending ? "Loading…" : "It hasn't started a run yet."}
+        </p>
       )}
     </Dialog>
   );

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { History, Pencil, Play, Plus, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useCallableWorkflows } from "@/components/forms/use-callable-workflows";
+import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Switch } from "@/components/ui/input/switch";
@@ -18,23 +19,23 @@ import { TriggerDialog } from "./trigger-dialog";
 import { TriggerHistory } from "./trigger-history";
 import { TRIGGER_LABELS, type Trigger, triggerText } from "./trigger-kinds";
 
-export function useTriggers(workflowId: string): readonly Trigger[] | undefined {
-  return useQuery(useTrpc().triggers.list.queryOptions({ workflow_id: workflowId })).data;
-}
+export const useTriggers = (workflowId: string) =>
+  useQuery(useTrpc().triggers.list.queryOptions({ workflow_id: workflowId }));
 
 type What = "settings" | "history" | "test";
 type Open = { what: "new"; kind: Trigger["kind"] } | { what: What; id: string } | null;
 
 /** The triggers of a workflow and their actions. */
 export function TriggerList({ workflowId, graph }: { workflowId: string; graph: WorkflowGraph }) {
-  const triggers = useTriggers(workflowId);
+  const { data: triggers, error } = useTriggers(workflowId);
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   const opened = open && open.what !== "new" ? triggers?.find(({ id }) => id === open.id) : undefined;
   const textOf = useTexts(triggers);
   return (
     <>
-      {triggers && triggers.length > 0 ? (
+      <ErrorText error={error} />
+      {triggers?.length ? (
         <ul aria-label="Triggers" className="flex flex-col gap-2">
           {triggers.map((trigger) => (
             <TriggerRow
@@ -45,11 +46,11 @@ export function TriggerList({ workflowId, graph }: { workflowId: string; graph: 
             />
           ))}
         </ul>
-      ) : (
+      ) : triggers ? (
         <p className="text-[13px] text-ink-2">
           Runs start when you press Run, by an API call or by a trigger. Triggers run the published version.
         </p>
-      )}
+      ) : null}
       <Menu
         trigger={
           <Button size="sm" icon={<Plus aria-hidden />} className="self-start">

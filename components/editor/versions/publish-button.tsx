@@ -16,7 +16,7 @@ import { useDraftDifferences, useVersions } from "./use-versions";
 
 /** The published version, whether the draft equals it, and the dialog that publishes the draft. */
 export function usePublishing(flush: () => Promise<boolean>) {
-  const versions = useVersions();
+  const { data: versions } = useVersions();
   const [newest] = versions ?? [];
   const differences = useDraftDifferences(newest?.number);
   const publishing = useDialog((close) => <PublishDialog flush={flush} onClose={close} />);
@@ -67,7 +67,8 @@ function useRefresh() {
 function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onClose: () => void }) {
   const id = useEditor((state) => state.id);
   const [note, setNote] = useState("");
-  const [newest] = useVersions() ?? [];
+  const [draft, setDraft] = useState<"idle" | "saving" | "unsaved">("idle");
+  const [newest] = useVersions().data ?? [];
   const differences = useDraftDifferences(newest?.number);
   const refresh = useInvalidate("versions");
   const ui = useUiStore();
@@ -93,11 +94,15 @@ function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onCl
       description="Triggers and other workflows run the published version. Runs in progress keep theirs."
       submit="Publish"
       mutation={publish}
-      onSubmit={() =>
+      error={draft === "unsaved" ? "The draft isn't saved. Close this dialog to see why." : undefined}
+      isIncomplete={draft === "saving"}
+      onSubmit={() => {
+        setDraft("saving");
         void flush().then((isSaved) => {
+          setDraft(isSaved ? "idle" : "unsaved");
           if (isSaved) publish.mutate({ workflow_id: id, note });
-        })
-      }
+        });
+      }}
       onClose={onClose}
     >
       <TextField

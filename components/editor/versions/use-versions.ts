@@ -5,15 +5,15 @@ import { useEditor } from "../editing/editor-store";
 export type Version = Answers["versions"]["list"][number];
 export type Difference = Answers["versions"]["diff"]["differences"][number];
 
-/** The published versions of the open workflow, newest first; undefined while they load. */
-export function useVersions(): readonly Version[] | undefined {
+/** The published versions of the open workflow, newest first. */
+export function useVersions() {
   const id = useEditor((state) => state.id);
   return useQuery(
     useTrpc().versions.list.queryOptions(
       { workflow_id: id },
       { refetchInterval: ({ state }) => (state.data?.[0]?.tests?.status === "running" ? 1_000 : false) },
     ),
-  ).data;
+  );
 }
 
 /** How the saved draft differs from a version; undefined while that is computed, or if there is no version. */

@@ -3,6 +3,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { useState } from "react";
+import { ErrorText } from "@/components/page/error-text";
 import { useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -18,7 +19,7 @@ import { useDraftDifferences, useVersions, type Version } from "./use-versions";
 
 /** Published versions, compared with the draft, and restore points. */
 export function VersionsDialog({ flush }: { flush: () => Promise<boolean> }) {
-  const versions = useVersions();
+  const { data: versions, error } = useVersions();
   const [chosen, setChosen] = useState<number | null>(null);
   const ui = useUiStore();
   const close = () => ui.setState({ isVersionsOpen: false });
@@ -34,16 +35,17 @@ export function VersionsDialog({ flush }: { flush: () => Promise<boolean> }) {
             </Button>
           )}
           {publishing.dialog}
+          <ErrorText error={error} />
           {versions?.length === 0 ? (
             <p className="text-[13px] text-ink-2">
               Nothing is published yet. Until then, triggers and other workflows run the draft.
             </p>
-          ) : (
+          ) : versions ? (
             <ol
               aria-label="Published versions"
               className="divide-y divide-line rounded-lg border border-line"
             >
-              {versions?.map((one, at) => (
+              {versions.map((one, at) => (
                 <VersionRow
                   key={one.number}
                   version={one}
@@ -53,7 +55,7 @@ export function VersionsDialog({ flush }: { flush: () => Promise<boolean> }) {
                 />
               ))}
             </ol>
-          )}
+          ) : null}
           <RestorePoints flush={flush} onRestored={close} />
         </div>
         {version ? (
@@ -107,7 +109,11 @@ function VersionRow({
           <TestBadge tests={version.tests} />
           <TimeText at={version.created_at} className="ml-auto text-xs text-ink-3" />
         </span>
-        {version.note ? <span className="text-ink-2">{version.note}</span> : null}
+        {version.note ? (
+          <span className="line-clamp-4 text-ink-2 [overflow-wrap:anywhere]" title={version.note}>
+            {version.note}
+          </span>
+        ) : null}
       </button>
     </li>
   );

@@ -3,7 +3,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import clsx from "clsx";
 import { X } from "lucide-react";
-import type { ReactElement, ReactNode } from "react";
+import type { ComponentProps, ReactElement, ReactNode } from "react";
 import { IconButton } from "../icon-button";
 
 export interface DialogProps {
@@ -19,6 +19,8 @@ export interface DialogProps {
   size?: "sm" | "md" | "lg" | "xl" | undefined;
   /** Clicks outside do not close it, for forms with unsaved input. */
   sticky?: boolean | undefined;
+  /** The first element by default. */
+  initialFocus?: ComponentProps<typeof Base.Popup>["initialFocus"];
 }
 
 const widths = { sm: "sm:max-w-100", md: "sm:max-w-130", lg: "sm:max-w-180", xl: "sm:max-w-260" };
@@ -34,6 +36,7 @@ export function Dialog({
   footer,
   size = "md",
   sticky,
+  initialFocus,
 }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange?.(next)} disablePointerDismissal={sticky}>
@@ -42,6 +45,7 @@ export function Dialog({
         <Base.Backdrop className="fixed inset-0 z-50 bg-[oklch(0.2_0.03_330/0.35)] transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0 dark:bg-black/60" />
         <Base.Viewport className="fixed inset-0 z-50 flex items-end justify-center sm:items-center sm:p-6">
           <Base.Popup
+            initialFocus={initialFocus}
             className={clsx(
               "flex max-h-[92dvh] w-full flex-col overflow-hidden rounded-t-2xl border border-line bg-surface shadow-3 outline-none transition-[opacity,translate,scale] duration-150 sm:max-h-[min(86dvh,52rem)] sm:rounded-xl",
               "data-[ending-style]:translate-y-2 data-[starting-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0 motion-reduce:transition-none",
