@@ -105,6 +105,28 @@ async function imported(file: { task: string; role: string }, folder: RoleDefini
 const WAITS = { questions: 1, requests: 0 };
 const GOES = { questions: 0, requests: 1 };
 
+test("an untrusted token can block what an imported file asks for, and allow nothing", async () => {
+  const { api, id } = await imported({ task: TASK, role: "Reports." });
+  const stranger = { kind: "token" as const, id: "stranger", isTrusted: false };
+  const change = async (method: string, body: object) => {
+    const response = await api.send(method, `/workflows/${id}/capabilities`, body, {}, stranger);
+    return response.status;
+  };
+  const host = "host:control2.test";
+  expect(await change("POST", { allow: [host] })).toBe(403);
+  expect(await change("PUT", { allow: ["tool:browse_url", host] })).toBe(403);
+  expect(await change("POST", { withhold: ["tool:browse_url"] })).toBe(204);
+  expect(await change("POST", { allow: ["tool:browse_url"] })).toBe(403);
+  const { body } = await api.ask("GET", `/workflows/${id}/capabilities`);
+  expect(
+    body.capabilities
+      .filter(({ allowed }: { allowed: boolean }) => !allowed)
+      .map(keyOf)
+      .sort(),
+  ).toEqual([host, "tool:browse_url"]);
+});
+const keyOf = ({ key }: { key: string }) => key;
+
 test.each([
   ["a task", { task: TASK, role: "Reports." }],
   ["a role", { task: "Read the page.", role: `Reports to ${TARGET} when asked.` }],

@@ -205,8 +205,37 @@ test("a program can't mark inputs as trusted or change a trigger that has some",
     { by: "session:s", enabled: true },
   );
   const changed = { ...config, input: { a: "body.b" } };
-  expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: changed })).status).toBe(403);
+  const where = `/triggers/${trigger.id}`;
+  expect((await api.ask("PUT", where, { config: changed })).status).toBe(403);
+  // Neither may it send such inputs itself.
+  expect((await api.ask("PUT", where, { secrets: ["0123456789abcdef"] })).body.error.code).toBe(
+    "person_only",
+  );
+  expect((await api.ask("POST", `${where}/key`)).body.error.code).toBe("person_only");
+  expect((await api.ask("PUT", where, { enabled: false })).status).toBe(200);
   expect((await api.ask("PUT", `/triggers/${trigger.id}`, { config: {} })).status).toBe(200);
+});
+
+test("an input that a person marks as trusted stays untrusted in deliveries from before", async () => {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "W", graph: draw("start > w > end", inputs("to")) });
+  const { id, config } = api.triggerStore.create(
+    workflow,
+    { kind: "webhook", config: { signature: "none", respond: "accepted", tolerance_s: 300 } },
+    { by: "session:s", enabled: true },
+  );
+  const fire = (key: string) => api.triggerStore.addFire(id, { key, planned_at: 1, input: { to: "eve" } });
+  fire("before");
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  api.triggerStore.save(id, { config: { ...config, trusted_keys: ["to"] }, by: "session:s" });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  fire("after");
+  api.triggers.start();
+  await hasEnded(api, workflow, 2);
+  const origins = ["before", "after"].map(
+    (key) => api.runs.state(api.triggerStore.fire(id, key)!.run_id!)!.run.origin?.trusted,
+  );
+  expect(origins).toEqual([undefined, ["to"]]);
 });
 
 test("a test of a schedule has its input, and only a trusted caller can replace what counts as a person's words", async () => {

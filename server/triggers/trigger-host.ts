@@ -46,7 +46,7 @@ const RUN_TRIGGERS: Readonly<Record<TriggerKind, RunTrigger & StartedBy["kind"]>
  */
 export class TriggerHost {
   private readonly onEnd = new Set<(run: RunSummary) => void>();
-  private readonly waiting = new Map<string, Set<() => void>>();
+  private readonly waiting = new Set<{ runId: string; wake: () => void }>();
   private stopWatching: (() => void) | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -73,7 +73,7 @@ export class TriggerHost {
     this.stopWatching?.();
     this.stopWatching = null;
     if (this.timer) clearTimeout(this.timer);
-    for (const waiters of this.waiting.values()) for (const resolve of waiters) resolve();
+    for (const { wake } of this.waiting) wake();
   }
 
   /** After a start: starts the runs of pending fires, and counts failures of runs that ended while the server was down. */
@@ -111,20 +111,15 @@ export class TriggerHost {
   /** Waits for a run to end, up to `ms` milliseconds; false if it hasn't, or if too many requests wait already. */
   async untilEnd(runId: string, ms: number, signal?: AbortSignal): Promise<boolean> {
     const isOver = () => this.parts.runs.find(runId)?.status === "finished";
-    if (isOver() || this.waiting.size >= LIMITS.hooks.waiting) return isOver();
-    const waiters = this.waiting.get(runId) ?? new Set();
-    this.waiting.set(runId, waiters);
-    let wake = () => {};
-    const timer = setTimeout(() => wake(), ms);
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-      waiters.add(resolve);
-      signal?.addEventListener("abort", wake, { once: true });
-    });
+    if (isOver() || signal?.aborted || this.waiting.size >= LIMITS.hooks.waiting) return isOver();
+    const { promise, resolve: wake } = Promise.withResolvers<void>();
+    const waiter = { runId, wake };
+    this.waiting.add(waiter);
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", () => wake(), { once: true });
+    await promise;
     clearTimeout(timer);
-    signal?.removeEventListener("abort", wake);
-    waiters.delete(wake);
-    if (waiters.size === 0) this.waiting.delete(runId);
+    this.waiting.delete(waiter);
     return isOver();
   }
 
@@ -135,7 +130,7 @@ export class TriggerHost {
   }
 
   private ended(runId: string): void {
-    for (const resolve of this.waiting.get(runId) ?? []) resolve();
+    for (const waiter of this.waiting) if (waiter.runId === runId) waiter.wake();
     const run = this.parts.runs.find(runId);
     if (run)
       for (const callback of this.onEnd) {
@@ -157,7 +152,7 @@ export class TriggerHost {
         input,
         version: "published",
         trigger: is_test ? "test" : RUN_TRIGGERS[trigger.kind],
-        origin: startedBy(trigger, depth),
+        origin: startedBy(trigger, fire),
         idempotency_key: `trigger:${trigger.id}:${key}`,
       });
       if (!started) throw new Rejection("not_found", "Its workflow was deleted.");
@@ -215,10 +210,14 @@ const isForNow = (error: unknown): boolean =>
   isPassing(error) ||
   (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
 
-/** The origin of a trigger's runs, which says which input is trusted. */
-export function startedBy(trigger: StoredTrigger, depth = 0): StartedBy {
+/** The origin of a trigger's runs, which says which input is trusted. `fire`: absent for a new one. */
+export function startedBy(
+  trigger: StoredTrigger,
+  { at = trigger.updated_at, depth = 0 }: Partial<Pick<WholeFire, "at" | "depth">> = {},
+): StartedBy {
   const { config } = trigger;
-  const keys = "trusted_keys" in config ? config.trusted_keys : undefined;
+  // A person who trusts an input means what comes from then on.
+  const keys = "trusted_keys" in config && at >= trigger.updated_at ? config.trusted_keys : undefined;
   // Whoever saved a schedule wrote its input.
   const isOwn = trigger.kind === "schedule" && trigger.by.startsWith("session:");
   return {

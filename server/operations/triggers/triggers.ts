@@ -154,6 +154,7 @@ export const triggerOperations = {
       const before = triggerOf(services, trigger_id);
       const settings = config ? settingsOf(before.kind, config) : before;
       if (config) checkSettings(services, { ...before, settings }, caller, before);
+      if (secrets || hash) onlyOwner(before, caller);
       checkSecrets(settings, secrets);
       const isSigned = (one: TriggerSettings) => one.kind === "webhook" && one.config.signature;
       const isOtherSignature = isSigned(settings) !== isSigned(before);
@@ -181,17 +182,18 @@ export const triggerOperations = {
     needs: "author",
     input: ByTrigger,
     output: z.object({ key: z.string(), url: z.string() }),
-    problems: ["not_found", "not_now"],
+    problems: ["not_found", "not_now", "person_only"],
     audits: ["trigger_key_replaced"],
     http: { route: "POST /triggers/{id}/key", success: "The new key, which is shown once" },
-    run(services, { trigger_id }, { note }) {
+    run(services, { trigger_id }, caller) {
       const trigger = triggerOf(services, trigger_id);
+      onlyOwner(trigger, caller);
       const { kind } = trigger;
       if (ADDRESSES[kind] === undefined)
         throw new Rejection("not_now", "This kind of trigger has no address.");
       const key = newTriggerKey();
       services.triggerStore.setKey(trigger_id, kind, key);
-      note("trigger_key_replaced", aboutOf(trigger));
+      caller.note("trigger_key_replaced", aboutOf(trigger));
       return { key, url: urlOf(kind, key) };
     },
   }),
@@ -308,16 +310,20 @@ function settingsOf(kind: TriggerKind, config: Readonly<Record<string, Json>>): 
   throw new Rejection("bad_request", `Invalid trigger (${issues[0]?.at}): ${issues[0]?.message}`, { issues });
 }
 
+/** Who may send trusted inputs is decided by people. Throws person_only. */
+function onlyOwner({ config }: TriggerSettings, { principal }: Caller): void {
+  if ("trusted_keys" in config && config.trusted_keys?.length)
+    onlyPerson(principal, "trusted inputs count as a person's own words");
+}
+
 function checkSettings(
   services: Parts,
   { id, workflow_id, settings }: { id?: string; workflow_id: string; settings: TriggerSettings },
-  { principal }: Caller,
+  caller: Caller,
   before?: TriggerSettings,
 ): void {
   const { kind, config } = settings;
-  const trusted = "trusted_keys" in config ? (config.trusted_keys ?? []) : [];
-  if (trusted.length > 0 && !isSameJson(config, before?.config ?? null))
-    onlyPerson(principal, "trusted inputs count as a person's own words");
+  if (!isSameJson(config, before?.config ?? null)) onlyOwner(settings, caller);
   if (kind !== "workflow") return;
   workflowOf(services, settings.config.workflow_id);
   const links = services.triggerStore

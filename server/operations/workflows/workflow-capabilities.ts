@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
+import type { Principal } from "@/server/access/principal";
 import { Rejection } from "@/server/domain/errors/rejection";
-import { operationsOf } from "../operation";
+import { onlyTrusted, operationsOf } from "../operation";
 import type { Services } from "../services";
 import { namedIn } from "./named-places";
 import { ById, workflowOf } from "./stored-workflow";
@@ -19,6 +20,12 @@ const manifest = (services: Services, id: string) => {
   const { graph, withheld } = workflowOf(services, id);
   return manifestOf(graph, { ...services, withheld, named: namedIn(services, graph) });
 };
+
+/** Throws person_only if something blocked is to be allowed. */
+function refuseGrants(services: Services, id: string, allow: readonly string[], principal: Principal): void {
+  if (manifest(services, id).some(({ key, allowed }) => !allowed && allow.includes(key)))
+    onlyTrusted(principal, "Permissions decide what imported files may use");
+}
 
 /** What runs of a workflow may use of all that it asks for. */
 export const capabilityOperations = {
@@ -46,15 +53,16 @@ export const capabilityOperations = {
     needs: "author",
     input: ById.extend({ allow: Keys }),
     output: z.array(CapabilityGrant),
-    problems: ["not_found", "not_asked_for"],
+    problems: ["not_found", "not_asked_for", "person_only"],
     audits: ["workflow_allowed"],
     http: {
       route: "PUT /workflows/{id}/capabilities",
       success: "The updated permissions, by kind and name",
       as: "capabilities",
     },
-    run(services, { id, allow }, { note }) {
+    run(services, { id, allow }, { note, principal }) {
       const workflow = workflowOf(services, id);
+      refuseGrants(services, id, allow, principal);
       const named = namedIn(services, workflow.graph);
       const asked = new Set(
         manifestOf(workflow.graph, { ...services, withheld: [], named }).map(({ key }) => key),
@@ -76,8 +84,9 @@ export const capabilityOperations = {
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
     audits: ["workflow_allowed"],
     http: { route: "POST /workflows/{id}/capabilities", success: "Applies from the next run" },
-    run(services, { id, ...change }, { note }) {
+    run(services, { id, ...change }, { note, principal }) {
       const workflow = workflowOf(services, id);
+      refuseGrants(services, id, change.allow, principal);
       changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);
     },
   }),
