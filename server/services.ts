@@ -184,18 +184,8 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
       runs: settings.TROUPE_KEEP_RUNS ?? null,
     },
   });
-  const launcher = newLauncher({
-    workflows,
-    roles,
-    library,
-    versions,
-    secrets,
-    variables,
-    models,
-    runs,
-    host,
-    installation,
-  });
+  const sources = { workflows, roles, library, versions, secrets, variables, models, runs, host };
+  const launcher = newLauncher({ ...sources, installation });
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs, watchers: host.watchers, startRun: launcher.startRun },
@@ -259,7 +249,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     engine,
     installation,
     ...newBisector(runs, tools),
-    ...newForkLauncher({ workflows, roles, library, versions, secrets, variables, models, runs, host }),
+    ...newForkLauncher(sources),
     ...launcher,
     triggerStore,
     triggers,

@@ -80,17 +80,8 @@ export function newApi(
   const variables = newVariableStore(db);
   const noticeSettings = newNoticeSettingStore(db, sealer);
   const engine: Services["engine"] = { state: () => EMBEDDED, place: () => null };
-  const launcher = newLauncher({
-    workflows,
-    roles,
-    library,
-    versions,
-    secrets,
-    variables,
-    models,
-    runs: store,
-    host,
-  });
+  const sources = { workflows, roles, library, versions, secrets, variables, models, runs: store, host };
+  const launcher = newLauncher(sources);
   const triggerStore = newTriggerStore(db, sealer);
   const triggers = newTriggers({
     ...{ store: triggerStore, runs: store, watchers: host.watchers, startRun: launcher.startRun },
@@ -151,17 +142,7 @@ export function newApi(
     engine,
     installation: {},
     ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
-    ...newForkLauncher({
-      workflows,
-      roles,
-      library,
-      versions,
-      secrets,
-      variables,
-      models,
-      runs: store,
-      host,
-    }),
+    ...newForkLauncher(sources),
     ...launcher,
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

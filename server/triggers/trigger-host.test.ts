@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { emptyDb } from "@/db/testing";
 import { TriggerSettings } from "@/server/domain/trigger/trigger";
+import { LIMITS } from "@/server/limits";
 import { newSealer } from "@/server/secrets/sealer";
 import { newTriggerStore } from "@/server/store/triggers/triggers";
 import { TriggerHost } from "./trigger-host";
@@ -20,4 +21,18 @@ test("after a start, all pending fires get their runs, and other work gets its t
   await vi.waitFor(() => expect(store.openFires("pending")).toEqual([]), { timeout: 10_000 });
   expect(startRun).toHaveBeenCalledTimes(1_005);
   host.stop();
+});
+
+test("so many requests wait for ends of runs, also of the same one, and none whose sender is gone", async () => {
+  const host = new TriggerHost({
+    store: newTriggerStore(emptyDb(), newSealer(null, {})),
+    startRun: () => undefined,
+    runs: { find: () => null },
+    watchers: { watch: () => () => {} },
+  });
+  expect(await host.untilEnd("run_1", 60_000, AbortSignal.abort())).toBe(false);
+  const waits = Array.from({ length: LIMITS.hooks.waiting }, () => host.untilEnd("run_1", 60_000));
+  expect(await host.untilEnd("run_1", 60_000)).toBe(false);
+  host.stop();
+  expect(await Promise.all(waits)).not.toContain(true);
 });

@@ -136,7 +136,8 @@ export class Retention {
       .where(and(eq(runs.id, id), isNotNull(runs.deletedAt)))
       .get();
     const isGone = isBinned !== undefined && this.takeAway(id);
-    if (isGone) void this.sweep();
+    // The next regular sweep tries again, and logs the error.
+    if (isGone) this.sweep().catch(() => {});
     return isGone;
   }
 
