@@ -19,13 +19,7 @@ type ReadText = (text: string) => { text: string; names: string[] };
 export function renderWritten(text: string, ctx: Pick<NodeContext, "render">): Written<string> {
   const { parts, found, names } = rendered(text, ctx);
   refuseForged(parts, names);
-  return {
-    value: joined(
-      parts,
-      found.map(({ name }) => standIn(name)),
-    ),
-    uses: usesAt([], names),
-  };
+  return { value: withNames(parts, found), uses: usesAt([], names) };
 }
 
 /** The body of a request: JSON where the text is JSON, else the text. Throws NodeFailure. */
@@ -35,18 +29,10 @@ export function renderBody(
   parse: (text: string) => Json,
 ): Written<Json> {
   const { parts, found, names } = rendered(text, ctx);
-  const body = parse(
-    joined(
-      parts,
-      found.map(({ name, escape }) => standIn(name).replaceAll('"', `${escape}"`)),
-    ),
-  );
+  const body = parse(joined(parts, found, ({ name, escape }) => standIn(name).replaceAll('"', `${escape}"`)));
   if (names.length === 0) return { value: body, uses: [] };
   // JSON has many spellings of a stand-in, so inserted values are checked after parsing.
-  const without = joined(
-    parts,
-    found.map(({ escape }) => (escape === "" ? "null" : "")),
-  );
+  const without = joined(parts, found, ({ escape }) => (escape === "" ? "null" : ""));
   refuseForged([...parts, parse(without)], names);
   return withStandIns(body, (one) => ({
     text: one,
@@ -58,13 +44,7 @@ export function renderBody(
 export const writtenValue = (value: Json): Written<Json> =>
   withStandIns(value, (text) => {
     const { between, found } = splitAtSecrets(text);
-    return {
-      text: joined(
-        between,
-        found.map(({ name }) => standIn(name)),
-      ),
-      names: namesOf(found),
-    };
+    return { text: withNames(between, found), names: namesOf(found) };
   });
 
 function rendered(text: string, ctx: Pick<NodeContext, "render">) {
@@ -76,8 +56,14 @@ const namesOf = (found: readonly { name: string }[]): string[] => [...new Set(fo
 
 const usesAt = (at: string[], names: string[]): SecretUse[] => (names.length > 0 ? [{ at, names }] : []);
 
-const joined = (parts: readonly string[], between: readonly string[]): string =>
-  parts.map((part, at) => part + (between[at] ?? "")).join("");
+type Found = ReturnType<typeof splitAtSecrets>["found"];
+
+/** The parts of a text with something in place of each reference between them. */
+const joined = (parts: readonly string[], found: Found, spell: (one: Found[number]) => string): string =>
+  parts.map((part, at) => part + (found[at] ? spell(found[at]) : "")).join("");
+
+const withNames = (parts: readonly string[], found: Found): string =>
+  joined(parts, found, ({ name }) => standIn(name));
 
 function withStandIns(whole: Json, read: ReadText): Written<Json> {
   const uses: SecretUse[] = [];

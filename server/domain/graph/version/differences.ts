@@ -32,13 +32,14 @@ export function versionDifferences(
   after: VersionContent,
 ): { changes: Change[]; differences: Difference[] } {
   const changes = diffVersions(before, after);
-  const within = (part: keyof VersionContent) =>
-    changes.flatMap(({ path: [first, ...path], ...change }) => (first === part ? { ...change, path } : []));
+  const inGraph = changes.flatMap(({ path: [first, ...path], ...change }) =>
+    first === "graph" ? { ...change, path } : [],
+  );
   return {
     changes,
     differences: inOrder([
-      ...graphDifferences(before.graph, after.graph, within("graph")),
-      ...roleDifferences(within("roles")),
+      ...graphDifferences(before.graph, after.graph, inGraph),
+      ...roleDifferences(changes),
       ...permissionDifferences(before.withheld, after.withheld),
     ]),
   };
@@ -55,6 +56,13 @@ const inOrder = (list: readonly Difference[]): Difference[] =>
 
 function graphDifferences(a: WorkflowGraph, b: WorkflowGraph, changes: readonly Change[]): Difference[] {
   const rest = changes.filter(({ path: [first] }) => !isText(first) || !PARTS.has(first));
+  const at = { kind: "settings" as const };
+  const settings: Difference = {
+    kind: "changed",
+    at,
+    text: "Workflow settings",
+    ...detailsOf(rest, humanized),
+  };
   return [
     ...grouped(changes, "nodes").flatMap(([id, about]) => nodeDifference(a, b, { id, about })),
     ...grouped(changes, "edges").map(([id, about]) => ({
@@ -67,16 +75,7 @@ function graphDifferences(a: WorkflowGraph, b: WorkflowGraph, changes: readonly 
       at: { kind: "group" as const, id },
       text: `Group “${[b, a].flatMap(({ groups = [] }) => groups.find((group) => group.id === id)?.name || [])[0] ?? id}”`,
     })),
-    ...(rest.length === 0
-      ? []
-      : [
-          {
-            kind: "changed" as const,
-            at: { kind: "settings" as const },
-            text: "Workflow settings",
-            ...detailsOf(rest, humanized),
-          },
-        ]),
+    ...(rest.length > 0 ? [settings] : []),
   ];
 }
 
@@ -138,10 +137,7 @@ function nodeDifference(
 }
 
 function roleDifferences(changes: readonly Change[]): Difference[] {
-  return grouped(
-    changes.map((change) => ({ ...change, path: ["roles", ...change.path] })),
-    "roles",
-  ).map(([id, about]) => {
+  return grouped(changes, "roles").map(([id, about]) => {
     const kind = kindOf(about);
     const parts = kind === "changed" ? { ...detailsOf(about, humanized), ...textsOf(about, humanized) } : {};
     return { kind, at: { kind: "role" as const, id }, text: `Role “${id}”`, ...parts };
