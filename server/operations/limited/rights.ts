@@ -1,5 +1,7 @@
 import { recordOf, textsOf } from "@/server/domain/base/guards";
 import { Rejection } from "@/server/domain/errors/rejection";
+import { calledWorkflows } from "@/server/domain/graph/called";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Memory } from "@/server/store/library/memories/memories";
 import { notFound } from "../rejections";
 import type { Services } from "../services";
@@ -9,7 +11,7 @@ export type Rights = ReturnType<typeof newRights>;
 
 /** What a token limited to these workflows may see (`has…`) and use (`need…`, which throw not_found or not_allowed). */
 export function newRights(
-  services: Pick<Services, "runs" | "memories" | "triggerStore" | "bin">,
+  services: Pick<Services, "runs" | "memories" | "triggerStore" | "bin" | "workflows" | "versions">,
   ids: ReadonlySet<string>,
 ) {
   const hasWorkflow = (id: string | null | undefined): boolean => typeof id === "string" && ids.has(id);
@@ -17,6 +19,12 @@ export function newRights(
   const hasRun = (id: string): boolean => hasWorkflow(services.runs.owner(id));
   const needWorkflow = (id: string): void => {
     if (!hasWorkflow(id)) throw notFound("workflow");
+  };
+  /** Refuses a graph that runs foreign workflows, unless the draft or the published version does: a token could run any through its own. */
+  const needCalls = (id: string, graph: WorkflowGraph): void => {
+    const inUse = [services.workflows.find(id), services.versions.newest(id)];
+    const known = new Set(inUse.flatMap((one) => (one ? calledWorkflows(one.graph) : [])));
+    if (calledWorkflows(graph).some((called) => !known.has(called) && !hasWorkflow(called))) refuse();
   };
   const needRun = (id: string): void => {
     if (!hasRun(id)) throw notFound("run");
@@ -56,6 +64,7 @@ export function newRights(
     hasWorkflow,
     hasRun,
     needWorkflow,
+    needCalls,
     needRun,
     belongs,
     hasMemory,

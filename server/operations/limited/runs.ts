@@ -4,7 +4,7 @@ import type { Rights } from "./rights";
 import { checked, only, refuse, whole } from "./views";
 
 /** Runs, their questions and files. */
-export function runServices(services: Services, { ids, hasWorkflow, hasRun, needRun }: Rights) {
+export function runServices(services: Services, { ids, hasWorkflow, hasRun, needRun, needCalls }: Rights) {
   const { runs, host, retention } = services;
   return {
     runs: only(runs, {
@@ -61,7 +61,13 @@ export function runServices(services: Services, { ids, hasWorkflow, hasRun, need
       },
       purge: (id) => hasRun(id) && retention.purge(id),
     }),
-    startRun: (launch) => (hasWorkflow(launch.workflow_id) ? services.startRun(launch) : undefined),
+    startRun(launch) {
+      const { workflow_id: id, version } = launch;
+      if (!hasWorkflow(id)) return undefined;
+      const earlier = typeof version === "number" && services.versions.find(id, version);
+      if (earlier) needCalls(id, earlier.graph);
+      return services.startRun(launch);
+    },
     findDifference(request) {
       needRun(request.good);
       needRun(request.bad);
@@ -70,7 +76,10 @@ export function runServices(services: Services, { ids, hasWorkflow, hasRun, need
     forkRun(request) {
       needRun(request.run_id);
       // The fork of a child run would belong to the child's own workflow.
-      if (!hasWorkflow(runs.find(request.run_id)?.workflow_id)) refuse();
+      const id = runs.find(request.run_id)?.workflow_id;
+      if (!id || !hasWorkflow(id)) return refuse();
+      const original = request.graph === "original" && runs.state(request.run_id);
+      if (original) needCalls(id, original.graph);
       return services.forkRun(request);
     },
   } satisfies Partial<Services>;

@@ -1,4 +1,4 @@
-import { calledWorkflows } from "@/server/domain/graph/called";
+import { readStoredGraph } from "@/server/store/stored-graph";
 import type { Services } from "../services";
 import type { Rights } from "./rights";
 import { checked, only, refuse, whole } from "./views";
@@ -6,12 +6,12 @@ import { checked, only, refuse, whole } from "./views";
 /** Workflows and what belongs to them. */
 export function workflowServices(
   services: Services,
-  { ids, hasWorkflow, needWorkflow, needTrigger }: Rights,
+  { ids, hasWorkflow, needWorkflow, needCalls, needTrigger }: Rights,
 ) {
   const { workflows, scenarios } = services;
   return {
     workflows: only(workflows, {
-      ...checked(needWorkflow, workflows, "rename", "withhold", "remove", "restore", "putBack"),
+      ...checked(needWorkflow, workflows, "rename", "withhold", "remove", "restore"),
       ...whole(workflows, "foreign", "atOnce"),
       points: only(workflows.points, checked(needWorkflow, workflows.points, "find", "list")),
       find: (id) => (hasWorkflow(id) ? workflows.find(id) : undefined),
@@ -19,14 +19,22 @@ export function workflowServices(
       duplicate: (id) => (hasWorkflow(id) ? refuse() : undefined),
       save(change) {
         needWorkflow(change.id);
-        const before = new Set(calledWorkflows(workflows.find(change.id)?.graph ?? change.graph));
-        // Otherwise, it could run any workflow through its own.
-        if (calledWorkflows(change.graph).some((id) => !before.has(id) && !hasWorkflow(id))) refuse();
+        needCalls(change.id, change.graph);
         return workflows.save(change);
+      },
+      putBack(id, earlier) {
+        needWorkflow(id);
+        needCalls(id, readStoredGraph(earlier.graph));
+        return workflows.putBack(id, earlier);
       },
     }),
     versions: only(services.versions, {
-      ...checked(needWorkflow, services.versions, "find", "list", "publish", "setTests"),
+      ...checked(needWorkflow, services.versions, "find", "list", "setTests"),
+      publish(id, content) {
+        needWorkflow(id);
+        needCalls(id, content.graph);
+        return services.versions.publish(id, content);
+      },
       // For the workflows that it runs.
       ...whole(services.versions, "newest"),
     }),
