@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wordDifference } from "./word-diff";
+import { newWordDifference, wordDifference } from "./word-diff";
 
 test("a difference is listed word by word", () => {
   expect(wordDifference("The owl is white.", "The barn owl is white.")).toEqual([
@@ -67,4 +67,15 @@ test("texts over the limit are compared as a whole, even if one is empty", () =>
     { kind: "same", text: half },
     { kind: "added", text: "!" },
   ]);
+});
+
+test("texts of one answer share a budget: what is beyond it is one replacement, and equal texts cost nothing", () => {
+  const compare = newWordDifference();
+  const many = (word: string) => Array.from({ length: 400 }, (_, at) => `${word}${at}`).join(" ");
+  const kinds = (a: string, b: string) => compare(a, b).map(({ kind }) => kind);
+  expect(kinds("a b c", "a x c")).toEqual(["same", "removed", "added", "same"]);
+  for (let k = 0; k < 9; k++) kinds(many("a"), many("b"));
+  expect(kinds("a b c", "a x c")).toEqual(["removed", "added"]);
+  expect(kinds("a b c", "a b c")).toEqual(["same"]);
+  expect(kinds("", "a b c")).toEqual(["added"]);
 });

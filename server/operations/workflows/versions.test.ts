@@ -1,8 +1,14 @@
-import { expect, test } from "vitest";
+import { diffWordsWithSpace } from "diff";
+import { expect, test, vi } from "vitest";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
+
+vi.mock(import("diff"), async (original) => {
+  const diff = await original();
+  return { ...diff, diffWordsWithSpace: vi.fn(diff.diffWordsWithSpace) as never };
+});
 
 const saying = (text: string, more: Parameters<typeof draw>[1] = {}): WorkflowGraph =>
   draw("start > t > end", {
@@ -121,6 +127,30 @@ test("a version keeps its roles and its permissions, whatever becomes of them", 
       texts: [],
     },
   ]);
+});
+
+test("a comparison of many long texts without common words does bounded work", async () => {
+  const { api, id, save, publish } = newStage();
+  const ids = Array.from({ length: 40 }, (_, k) => `n${k}`);
+  const textOf = (word: string) => Array.from({ length: 1_500 }, (_, k) => `${word}${k}`).join(" ");
+  const graphOf = (word: string) => {
+    const config = { method: "POST", url: "https://a.example", body: textOf(word) };
+    const node = { node_type: "http_request", config };
+    return draw(`start > ${ids.join(" > ")} > end`, Object.fromEntries(ids.map((n) => [n, node])));
+  };
+  save(graphOf("a"));
+  await publish();
+  save(graphOf("b"));
+  vi.mocked(diffWordsWithSpace).mockClear();
+  const { body } = await api.ask("GET", `/workflows/${id}/versions/1/diff/draft`);
+  expect(body.differences).toHaveLength(40);
+  for (const { texts } of body.differences)
+    expect(texts[0].pieces.map(({ kind }: { kind: string }) => kind)).toEqual(["removed", "added"]);
+  // The work grows with the square of the edits, and with the length of the texts.
+  const { calls } = vi.mocked(diffWordsWithSpace).mock;
+  const edits = calls.map(([, , options]) => (options as { maxEditLength: number }).maxEditLength);
+  expect(edits.reduce((sum, most) => sum + most ** 2, 0)).toBeLessThanOrEqual(200_000);
+  expect(calls.reduce((sum, [a, b]) => sum + a.length + b.length, 0)).toBeLessThanOrEqual(200_000);
 });
 
 test("a rollback publishes a version again at once and makes it the draft", async () => {

@@ -5,7 +5,7 @@ import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { versionDifferences } from "@/server/domain/graph/version/differences";
 import type { VersionContent } from "@/server/domain/graph/version/version-diff";
 import { roleUses } from "@/server/domain/library/role-use";
-import { wordDifference } from "@/server/domain/text/word-diff";
+import { newWordDifference } from "@/server/domain/text/word-diff";
 import { publishable } from "@/server/runner/lifecycle/launch";
 import { versionOf } from "@/server/runner/lifecycle/workflow-version";
 import { RESTORE_REASONS } from "@/server/store/versions/restore-points";
@@ -146,14 +146,12 @@ export const versionOperations = {
     run(services, { workflow_id, a, b }) {
       const [before, after] = [contentOf(services, workflow_id, a), contentOf(services, workflow_id, b)];
       const { changes, differences } = versionDifferences(before, after);
+      const compare = newWordDifference();
       return {
         changes,
         differences: differences.map(({ texts = [], ...rest }) => ({
           ...rest,
-          texts: texts.map(({ label, before: was, after: is }) => ({
-            label,
-            pieces: wordDifference(was, is),
-          })),
+          texts: texts.map(({ label, before: was, after: is }) => ({ label, pieces: compare(was, is) })),
         })),
       };
     },
