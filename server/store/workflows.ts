@@ -5,7 +5,7 @@ import { workflows } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
 import { newId } from "@/server/domain/base/ids";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { allowedPlaces } from "@/server/domain/library/capabilities";
+import { blockedKeys } from "@/server/domain/library/capabilities";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
 import { type ForeignTexts, newForeignTexts } from "./library/foreign-texts";
 import { forgetTestsOf } from "./library/scenario-tests";
@@ -117,9 +117,8 @@ export class WorkflowStore {
       const now = this.find(id);
       if (!now) return undefined;
       // Permissions may have been withdrawn since: only those that are still allowed remain.
-      const keys = earlier.withheld.filter((key) => allowedPlaces([key]).length === 0);
       const saved = this.overwrite(id, { graph: earlier.graph }, { reason: "restore" });
-      this.withhold(id, [...now.withheld, ...keys]);
+      this.withhold(id, [...now.withheld, ...blockedKeys(earlier.withheld)]);
       return saved?.revision;
     });
   }

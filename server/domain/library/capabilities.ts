@@ -151,6 +151,10 @@ export const allowedMark = (key: string) => `allowed:${key}`;
 export const allowedPlaces = (withheld: readonly string[]): string[] =>
   withheld.flatMap((key) => (key.startsWith("allowed:host:") ? [key.slice("allowed:host:".length)] : []));
 
+/** What is withheld, without the marks of what a person allowed. */
+export const blockedKeys = (withheld: readonly string[]): string[] =>
+  withheld.filter((key) => allowedPlaces([key]).length === 0);
+
 /** Permissions that one workflow may use and the other couldn't: new ones, or ones with a different program. */
 export function capabilitiesAdded(before: readonly Capability[], after: readonly Capability[]): Capability[] {
   const known = new Map(before.map((one) => [one.key, one.detail]));

@@ -4,6 +4,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { type Api, expectSchema, newApi } from "@/server/http-api/testing";
+import { versionOf } from "@/server/runner/lifecycle/workflow-version";
 
 vi.mock(import("diff"), async (original) => {
   const diff = await original();
@@ -151,6 +152,55 @@ test("a comparison of many long texts without common words does bounded work", a
   const edits = calls.map(([, , options]) => (options as { maxEditLength: number }).maxEditLength);
   expect(edits.reduce((sum, most) => sum + most ** 2, 0)).toBeLessThanOrEqual(200_000);
   expect(calls.reduce((sum, [a, b]) => sum + a.length + b.length, 0)).toBeLessThanOrEqual(200_000);
+});
+
+test("what is blocked stops the published version at once, wherever it starts", async () => {
+  const { api, id, save, publish, run } = newStage();
+  save(draw("start > h > end", { h: { node_type: "http_request", config: { url: "https://a.test/x" } } }));
+  await publish();
+  const sub = { node_type: "sub_workflow", config: { workflow_id: id } } as const;
+  const outer = api.workflows.create({ name: "Outer", graph: draw("start > sub > end", { sub }) });
+  const { body: trigger } = await api.ask("POST", `/workflows/${id}/triggers`, { kind: "webhook" });
+  const { id: before } = await run(1);
+  const change = (sent: object) => api.ask("POST", `/workflows/${id}/capabilities`, sent);
+  const statuses = async () => {
+    const asked = [
+      [`/workflows/${id}/runs`, { version: 1 }],
+      [`/workflows/${id}/runs`, { version: "published" }],
+      [`/workflows/${outer}/runs`, {}],
+      [`/runs/${before}/fork`, { graph: "published" }],
+    ] as const;
+    return Promise.all(asked.map(async ([path, body]) => (await api.ask("POST", path, body)).status));
+  };
+  expect(await statuses()).toEqual([202, 202, 202, 202]);
+  for (const key of ["tool:http_request", "host:a.test"]) {
+    await change({ withhold: [key] });
+    expect(await statuses()).toEqual([422, 422, 422, 422]);
+    await api.ask("POST", `/triggers/${trigger.id}/test`, {});
+    const { fires } = (await api.ask("GET", `/triggers/${trigger.id}/fires`)).body;
+    expect(fires[0]).toMatchObject({ run_id: null, reason: expect.stringContaining("isn't allowed") });
+    await change({ allow: [key] });
+    expect(await statuses()).toEqual([202, 202, 202, 202]);
+  }
+});
+
+test("what is allowed in the draft later doesn't apply to the published version", async () => {
+  const { api, id, publish } = newStage();
+  const { graph } = api.workflows.find(id)!;
+  const { nodes } = draw("start > h > end", {
+    h: { node_type: "http_request", config: { url: "https://a.test/x" } },
+  });
+  const foreign = { texts: [1], allowed: ["a.test", "b.test"] };
+  const version = { graph: { ...graph, nodes }, roles: [], withheld: ["tool:http_request"], foreign };
+  await publish();
+  api.versions.publish(id, { ...version, name: "Greeting", note: "", by: "ann" });
+  const { status } = await api.ask("POST", `/workflows/${id}/runs`, { version: 2 });
+  expect(status).toBe(422);
+  api.workflows.withhold(id, ["host:b.test", "allowed:host:c.test"]);
+  expect(versionOf(api, id, "published")).toMatchObject({
+    withheld: ["tool:http_request", "host:b.test"],
+    published: { foreign: { texts: [1], allowed: ["a.test"] } },
+  });
 });
 
 test("a rollback publishes a version again at once and makes it the draft", async () => {

@@ -81,7 +81,7 @@ export const versionOperations = {
     name: "publishWorkflow",
     summary: "Publish a workflow",
     about:
-      "Creates an immutable version of the draft, with copies of its roles, agents and crews, and with its permissions. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
+      "Creates an immutable version of the draft, with copies of its roles, agents and crews, and with its permissions. Permissions blocked later are blocked in it, too. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
     needs: "author",
     input: ByWorkflow.extend({ note: Note.default("") }),
     output: Published,

@@ -49,7 +49,7 @@ export const capabilityOperations = {
     name: "setWorkflowCapabilities",
     summary: "Set a workflow's permissions",
     about:
-      "`allow` replaces the list of permissions that are allowed; everything else that the workflow requests is blocked.",
+      "`allow` replaces the list of permissions that are allowed; everything else that the workflow requests is blocked, also in published versions.",
     needs: "author",
     input: ById.extend({ allow: Keys }),
     output: z.array(CapabilityGrant),
@@ -79,7 +79,8 @@ export const capabilityOperations = {
   allow: mutation({
     name: "changeWorkflowCapabilities",
     summary: "Allow or block some of a workflow's permissions",
-    about: "Others are unchanged; those that the workflow no longer requests are removed.",
+    about:
+      "Others are unchanged; those that the workflow no longer requests are removed. What is blocked is blocked in published versions, too; what is allowed applies to them from the next version.",
     needs: "author",
     input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
     audits: ["workflow_allowed"],

@@ -3,6 +3,7 @@ import { Rejection } from "@/server/domain/errors/rejection";
 import { type CalledWorkflows, workflowsAround } from "@/server/domain/graph/callable";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { VersionContent } from "@/server/domain/graph/version/version-diff";
+import { blockedKeys } from "@/server/domain/library/capabilities";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import type { PublishedContent, WorkflowVersions } from "@/server/store/versions/workflow-versions";
 
@@ -24,7 +25,7 @@ export interface VersionSources {
   versions?: Pick<WorkflowVersions, "find" | "newest"> | undefined;
 }
 
-/** The content of a workflow's version. The draft has all roles of the library. */
+/** The content of a workflow's version, without the permissions that are blocked now. The draft has all roles of the library. */
 export interface ChosenVersion extends VersionContent {
   id: string;
   name: string;
@@ -44,13 +45,18 @@ export function versionOf(
   const isByNumber = typeof choice === "number";
   const published =
     choice === "draft" ? undefined : isByNumber ? versions?.find(id, choice) : versions?.newest(id);
-  if (published)
+  if (published) {
+    // What was blocked since is blocked at once. What was allowed since applies from the next version.
+    const blocked = blockedKeys(withheld);
+    const isAllowed = (place: string) => !blocked.includes(`host:${place}`);
+    const { foreign: texts } = published;
+    const foreign = texts && { ...texts, allowed: texts.allowed.filter(isAllowed) };
     return {
-      id,
-      name,
-      published,
-      ...{ graph: published.graph, roles: published.roles, withheld: published.withheld },
+      ...{ id, name, graph: published.graph, roles: published.roles },
+      withheld: [...published.withheld, ...blocked],
+      published: { ...published, foreign },
     };
+  }
   if (!isByNumber) return { id, name, graph: withLibrary(graph, library), roles: roles.all(), withheld };
   const message = `${name} has no version ${choice}.`;
   throw new Rejection("invalid_input", message, { errors: [{ key: "version", message }] });
