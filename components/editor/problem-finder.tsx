@@ -10,7 +10,7 @@ import type { CalledWorkflows } from "@/server/domain/graph/callable";
 import { calledWorkflows } from "@/server/domain/graph/called";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
-import { secretsOf } from "@/server/domain/library/capabilities";
+import { secretsOfGraph } from "@/server/domain/library/capabilities";
 import { crewUses } from "@/server/domain/library/crew-use";
 import type { Library } from "@/server/domain/library/library";
 import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
@@ -66,10 +66,7 @@ function useCheckedWorkflows(graph: WorkflowGraph): CalledWorkflows | undefined 
 /** The secrets of this installation; queried only if the workflow names any. */
 function useKnownSecrets(graph: WorkflowGraph): ProblemContext["secrets"] {
   const id = useEditor((editor) => editor.id);
-  const isAsked = useMemo(
-    () => Object.values(graph.nodes).some((node) => secretsOf(node).length > 0),
-    [graph],
-  );
+  const isAsked = useMemo(() => secretsOfGraph(graph).length > 0, [graph]);
   const { data } = useQuery(useTrpc().secrets.list.queryOptions(undefined, { enabled: isAsked }));
   return useMemo(() => {
     if (!data) return undefined;
