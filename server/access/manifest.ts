@@ -12,6 +12,8 @@ export interface Grant extends Capability {
 interface Installation {
   roles: { all(): RoleDefinition[] };
   library: Library;
+  /** The version in use: what it requests can be blocked, too. */
+  published?: { graph: WorkflowGraph; roles: readonly RoleDefinition[] } | undefined;
   /** Hosts and e-mail addresses that texts name which came with files: nothing is sent there unasked until a person allows it. */
   named?: readonly string[];
 }
@@ -19,9 +21,12 @@ interface Installation {
 /** Everything that runs of a drawing may use here. `withheld`: keys that nobody has allowed. */
 export function manifestOf(
   graph: WorkflowGraph,
-  { roles, library, withheld, named = [] }: Installation & { withheld: readonly string[] },
+  { roles, library, published, withheld, named = [] }: Installation & { withheld: readonly string[] },
 ): Grant[] {
-  const asked = withNamed(capabilitiesOf(withLibrary(graph, library), roles.all()), named);
+  const drawn = capabilitiesOf(withLibrary(graph, library), roles.all());
+  const known = new Set(drawn.map(({ key }) => key));
+  const inUse = published ? capabilitiesOf(published.graph, published.roles) : [];
+  const asked = withNamed([...drawn, ...inUse.filter(({ key }) => !known.has(key))], named);
   return asked.map((one) => ({
     ...one,
     allowed:

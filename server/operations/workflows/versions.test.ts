@@ -184,6 +184,27 @@ test("what is blocked stops the published version at once, wherever it starts", 
   }
 });
 
+test("what only the published version requests can be blocked, and stays blocked", async () => {
+  const { api, id, save, publish, run } = newStage();
+  save(draw("start > h > end", { h: { node_type: "http_request", config: { url: "https://a.test/x" } } }));
+  await publish();
+  save(draw("start > h > end", { h: { node_type: "http_request", config: { url: "https://b.test/x" } } }));
+  const at = `/workflows/${id}/capabilities`;
+  await api.ask("POST", at, { withhold: ["host:a.test"] });
+  await api.ask("POST", at, { withhold: ["host:b.test"] });
+  await api.ask("POST", at, { allow: ["host:b.test"] });
+  const { capabilities } = (await api.ask("GET", at)).body;
+  expect(capabilities.map(({ key, allowed }: { key: string; allowed: boolean }) => [key, allowed])).toEqual([
+    ["tool:http_request", true],
+    ["host:b.test", true],
+    ["host:a.test", false],
+  ]);
+  expect(await run("published")).toMatchObject({ code: "workflow_has_problems" });
+  expect(await run("draft")).toMatchObject({ workflow_version: null });
+  expect((await api.ask("PUT", at, { allow: ["tool:http_request", "host:a.test"] })).status).toBe(200);
+  expect(await run("published")).toMatchObject({ workflow_version: 1 });
+});
+
 test("what is allowed in the draft later doesn't apply to the published version", async () => {
   const { api, id, publish } = newStage();
   const { graph } = api.workflows.find(id)!;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
 import type { Principal } from "@/server/access/principal";
 import { Rejection } from "@/server/domain/errors/rejection";
+import type { StoredWorkflow } from "@/server/store/workflows";
 import { onlyTrusted, operationsOf } from "../operation";
 import type { Services } from "../services";
 import { namedIn } from "./named-places";
@@ -16,9 +17,16 @@ const Keys = z
   .max(5_000)
   .meta({ description: "Keys, such as tool:http_request" });
 
+/** Where the permissions of a workflow come from. */
+const sourcesOf = (services: Services, { id, graph }: StoredWorkflow) => ({
+  ...services,
+  published: services.versions.newest(id),
+  named: namedIn(services, graph),
+});
+
 const manifest = (services: Services, id: string) => {
-  const { graph, withheld } = workflowOf(services, id);
-  return manifestOf(graph, { ...services, withheld, named: namedIn(services, graph) });
+  const workflow = workflowOf(services, id);
+  return manifestOf(workflow.graph, { ...sourcesOf(services, workflow), withheld: workflow.withheld });
 };
 
 /** Throws person_only if something blocked is to be allowed. */
@@ -33,7 +41,7 @@ export const capabilityOperations = {
     name: "getWorkflowCapabilities",
     summary: "Get a workflow's permissions",
     about:
-      "Every tool, host, specified model, program and long-term memory that its nodes and their roles request. Anything not `allowed` came with an imported file and hasn't been allowed yet: runs are rejected until someone allows it or the workflow no longer requests it.",
+      "Every tool, host, specified model, program and long-term memory that nodes of its draft and published version and their roles request. Anything not `allowed` came with an imported file and hasn't been allowed yet: runs are rejected until someone allows it or the workflow no longer requests it.",
     needs: "read",
     input: ById,
     output: z.array(CapabilityGrant),
@@ -63,15 +71,13 @@ export const capabilityOperations = {
     run(services, { id, allow }, { note, principal }) {
       const workflow = workflowOf(services, id);
       refuseGrants(services, id, allow, principal);
-      const named = namedIn(services, workflow.graph);
-      const asked = new Set(
-        manifestOf(workflow.graph, { ...services, withheld: [], named }).map(({ key }) => key),
-      );
+      const sources = sourcesOf(services, workflow);
+      const asked = new Set(manifestOf(workflow.graph, { ...sources, withheld: [] }).map(({ key }) => key));
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
         throw new Rejection("not_asked_for", `This workflow doesn't request ${unknown[0]}.`, { unknown });
       const withhold = [...asked].filter((key) => !allow.includes(key));
-      changeGrants({ ...services, named }, workflow, { allow, withhold }, note);
+      changeGrants(sources, workflow, { allow, withhold }, note);
       return manifest(services, id);
     },
   }),
@@ -88,7 +94,7 @@ export const capabilityOperations = {
     run(services, { id, ...change }, { note, principal }) {
       const workflow = workflowOf(services, id);
       refuseGrants(services, id, change.allow, principal);
-      changeGrants({ ...services, named: namedIn(services, workflow.graph) }, workflow, change, note);
+      changeGrants(sourcesOf(services, workflow), workflow, change, note);
     },
   }),
 };
