@@ -14,15 +14,15 @@ const addTrigger = async (api: Api, workflow: string, body: JsonObject) =>
   api.ask("POST", `/workflows/${workflow}/triggers`, body);
 
 /** A delivery with an ID to the webhook with this key. */
-const deliver = (api: Api, key: string, id: string) =>
+const deliver = (api: Api, key: string, id: string, body = "{}") =>
   serveHook(
     new Request(`http://${HOST}/hooks/${key}`, {
       method: "POST",
       headers: {
         ...{ host: HOST, "content-type": "application/json", "webhook-id": id },
-        ...{ "x-forwarded-for": key, "content-length": "2" },
+        ...{ "x-forwarded-for": key, "content-length": String(body.length) },
       },
-      body: "{}",
+      body,
     }),
     key,
     () => api,
@@ -140,24 +140,61 @@ test("a chain stops after five ended runs", async () => {
   expect(runsOf(api, ids[6]!)).toEqual([]);
 });
 
+const reported = async (api: Api) => (await api.ask("GET", "/triggers/disabled")).body.triggers;
+
 test("a trigger is disabled after ten failures in a row and reported until it is enabled", async () => {
+  const api = newApi();
+  api.triggers.start();
+  const first = api.workflows.create({ name: "First", graph: OK });
+  const workflow = api.workflows.create({ name: "Fails", graph: FAILS });
+  const { body } = await addTrigger(api, workflow, { kind: "workflow", config: { workflow_id: first } });
+  const start = () => api.ask("POST", `/workflows/${first}/runs`, {});
+  for (let k = 0; k < 9; k++) await start();
+  await hasEnded(api, workflow, 9);
+  expect(await reported(api)).toEqual([]);
+  await start();
+  await vi.waitFor(async () =>
+    expect(await reported(api)).toMatchObject([
+      { id: body.id, enabled: false, failures: 10, workflow_name: "Fails" },
+    ]),
+  );
+  await api.ask("PUT", `/triggers/${body.id}`, { enabled: true });
+  expect(await reported(api)).toEqual([]);
+});
+
+test("deliveries don't disable a webhook, whatever they make of its runs, but failed runs are reported", async () => {
   const api = newApi();
   api.triggers.start();
   const workflow = api.workflows.create({ name: "Fails", graph: FAILS });
   const { body } = await addTrigger(api, workflow, { kind: "webhook" });
-  for (let k = 0; k < 9; k++) await deliver(api, body.key, `${k}`);
-  await hasEnded(api, workflow, 9);
-  expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toEqual([]);
-  await deliver(api, body.key, "9");
+  for (let k = 0; k < 10; k++) await deliver(api, body.key, `${k}`);
   await vi.waitFor(async () =>
-    expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toMatchObject([
-      { id: body.id, enabled: false, failures: 10, workflow_name: "Fails" },
-    ]),
+    expect(await reported(api)).toMatchObject([{ id: body.id, enabled: true, disabled_reason: null }]),
   );
-  expect((await deliver(api, body.key, "10")).status).toBe(404);
+  expect((await deliver(api, body.key, "10")).status).toBe(202);
   await api.ask("PUT", `/triggers/${body.id}`, { enabled: true });
-  expect((await api.ask("GET", "/triggers/disabled")).body.triggers).toEqual([]);
-  expect((await deliver(api, body.key, "11")).status).toBe(202);
+  expect(await reported(api)).toEqual([]);
+});
+
+test("a webhook is disabled after ten runs that could not start, unless that is because of their input", async () => {
+  const api = newApi();
+  const graph = (set: JsonObject) => draw("start > a > end", { ...inputs("text"), a: { config: { set } } });
+  const workflow = api.workflows.create({
+    name: "W",
+    graph: { ...graph({}), config: { max_state_chars: 1_000 } },
+  });
+  const { body } = await addTrigger(api, workflow, { kind: "webhook" });
+  const large = JSON.stringify({ text: "x".repeat(2_000) });
+  for (let k = 0; k < 10; k++) expect((await deliver(api, body.key, `${k}`, large)).status).toBe(503);
+  expect(await reported(api)).toEqual([]);
+  expect(api.triggerStore.fires(body.id)[0]).toMatchObject({
+    status: "skipped",
+    reason: "The input is too large.",
+  });
+  api.workflows.save({ id: workflow, revision: 1, graph: graph({ a: "1 +" }) });
+  for (let k = 0; k < 10; k++) await deliver(api, body.key, `late ${k}`, '{"text": "a"}');
+  expect(await reported(api)).toMatchObject([{ id: body.id, enabled: false }]);
+  expect((await deliver(api, body.key, "later")).status).toBe(404);
 });
 
 test("a completed run resets the count of failures, and tests of the trigger don't count", async () => {

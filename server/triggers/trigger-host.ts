@@ -1,9 +1,10 @@
-import { errorMessage } from "@/server/domain/base/guards";
+import { errorMessage, listOf, recordOf } from "@/server/domain/base/guards";
 import { isPassing } from "@/server/domain/base/transient-error";
+import type { JsonObject } from "@/server/domain/base/values";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { RunTrigger } from "@/server/domain/run/events";
 import type { StartedBy } from "@/server/domain/run/started-by";
-import { MAX_FAILURES, type TriggerKind } from "@/server/domain/trigger/trigger";
+import { isOpenToOthers, MAX_FAILURES, type TriggerKind } from "@/server/domain/trigger/trigger";
 import { LIMITS } from "@/server/limits";
 import type { HostLog } from "@/server/runner/lifecycle/host-log";
 import type { Launch } from "@/server/runner/lifecycle/launch";
@@ -123,7 +124,7 @@ export class TriggerHost {
     return isOver();
   }
 
-  /** Disables a trigger after too many failed fires in a row. */
+  /** Counts failed fires in a row, which disable a trigger or are reported. */
   countFailures(id: string): void {
     const reason = `${MAX_FAILURES} fires in a row failed.`;
     this.parts.store.countFailures(id, MAX_FAILURES, reason);
@@ -173,7 +174,9 @@ export class TriggerHost {
         error instanceof Rejection
           ? error
           : new Rejection("internal", "The run couldn't start because of an internal error.");
-      store.setFire(trigger.id, key, { status: "failed", reason: rejection.message });
+      // Not counted as a failure, since others can send what the workflow refuses.
+      const status = isOpenToOthers(trigger.kind) && isAbout(input, rejection) ? "skipped" : "failed";
+      store.setFire(trigger.id, key, { status, reason: rejection.message });
       this.countFailures(trigger.id);
       return { status: "failed", error: rejection };
     }
@@ -209,6 +212,11 @@ export class TriggerHost {
 const isForNow = (error: unknown): boolean =>
   isPassing(error) ||
   (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
+
+/** Whether an error is about a given input. */
+const isAbout = (input: JsonObject, { code, details }: Rejection): boolean =>
+  code === "invalid_input" &&
+  listOf(details?.errors).some((error) => Object.hasOwn(input, String(recordOf(error).key)));
 
 /** The origin of a trigger's runs, which says which input is trusted. `fire`: absent for a new one. */
 export function startedBy(

@@ -91,8 +91,10 @@ export const TriggerSettings = z.discriminatedUnion("kind", [
 export type TriggerSettings = z.output<typeof TriggerSettings>;
 export type SettingsOf<K extends TriggerKind> = Extract<TriggerSettings, { kind: K }>;
 
-/** Failed fires in a row after which a trigger is disabled. */
+/** Failed fires in a row after which a trigger is disabled or reported. */
 export const MAX_FAILURES = 10;
+/** Whether others write its input, so that they could make its runs fail. */
+export const isOpenToOthers = (kind: TriggerKind): boolean => kind === "webhook" || kind === "form";
 /** Maximum length of a chain of ended runs that start one another. */
 export const MAX_DEPTH = 5;
 

@@ -12,7 +12,9 @@ export const Trigger = z.object({
   has_password: z.boolean().meta({ description: "Whether a form requires a password" }),
   url: z.string().nullable().meta({ description: "Address of a form; null for other kinds" }),
   next_at: Time.nullable().meta({ description: "Next planned time of a schedule" }),
-  failures: z.int().meta({ description: "Number of failed fires in a row; at 10, it is disabled" }),
+  failures: z
+    .int()
+    .meta({ description: "Number of failed fires in a row; at 10, it is disabled or reported" }),
   disabled_reason: z.string().nullable().meta({ description: "Why Troupe disabled it; null if it did not" }),
   created_at: Time,
   updated_at: Time,

@@ -70,8 +70,9 @@ export const triggerOperations = {
 
   disabled: query({
     name: "listDisabledTriggers",
-    summary: "List automatically disabled triggers",
-    about: "A trigger is disabled after 10 failed fires in a row. Enabling it removes it from the list.",
+    summary: "List triggers that keep failing",
+    about:
+      "After 10 failed fires in a row, a trigger is disabled. A webhook or form is disabled only if its runs could not start; if they failed, it stays enabled, so that its senders can't disable it. Enabling a trigger again removes it from the list.",
     needs: "read",
     input: z.void(),
     output: z.array(DisabledTrigger),

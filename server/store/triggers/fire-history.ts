@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { triggers } from "@/db/schema";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
+import { isOpenToOthers } from "@/server/domain/trigger/trigger";
 import { type FireStatus, KEPT_FIRES, type Visitor } from "./fires";
 
 const DAY_MS = 86_400_000;
@@ -58,15 +59,26 @@ export function newFireHistory(db: Db, now: () => number) {
     startedBy: (id: string, { visitor, address }: Visitor, since: number) =>
       started.get({ id, visitor, address, since }) ?? { runs: 0, cost_usd: 0 },
 
-    /** Counts failed fires in a row since the trigger was saved, and disables it at `most`. */
+    /**
+     * Counts failed fires in a row since the trigger was saved, and disables it at `most`. Of one that is open to others, only
+     * runs that could not start disable it.
+     */
     countFailures(id: string, most: number, reason: string): void {
-      const { isEnabled, updatedAt } = triggers;
-      const trigger = db.select({ isEnabled, updatedAt }).from(triggers).where(eq(triggers.id, id)).get();
+      const { kind, isEnabled, updatedAt } = triggers;
+      const trigger = db
+        .select({ kind, isEnabled, updatedAt })
+        .from(triggers)
+        .where(eq(triggers.id, id))
+        .get();
       if (!trigger) return;
       const ends = outcomes.all(id, trigger.updatedAt);
-      const good = ends.findIndex(({ final_status }) => final_status === "COMPLETED");
-      const failures = good < 0 ? ends.length : good;
-      const isOver = trigger.isEnabled && failures >= most;
+      const before = (isEnd: (end: (typeof ends)[number]) => boolean) => {
+        const at = ends.findIndex(isEnd);
+        return at < 0 ? ends.length : at;
+      };
+      const failures = before(({ final_status }) => final_status === "COMPLETED");
+      const counted = isOpenToOthers(trigger.kind) ? before(({ status }) => status === "started") : failures;
+      const isOver = trigger.isEnabled && counted >= most;
       db.update(triggers)
         .set({ failures, ...(isOver && { isEnabled: false, disabledReason: reason }) })
         .where(eq(triggers.id, id))

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, or, type SQL } from "drizzle-orm";
 import { type Db, writeTransaction } from "@/db/open";
 import { triggerFires, triggers, workflows } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
 import { newId } from "@/server/domain/base/ids";
-import { type TriggerKind, TriggerSettings } from "@/server/domain/trigger/trigger";
+import { MAX_FAILURES, type TriggerKind, TriggerSettings } from "@/server/domain/trigger/trigger";
 import type { Sealer } from "@/server/secrets/sealer";
 import { ownJson } from "../own-json";
 import { hashOf } from "../tokens";
@@ -118,13 +118,18 @@ export function newTriggerStore(db: Db, sealer: Sealer, now: () => number = Date
   };
 }
 
-/** Automatically disabled triggers, with the names of their workflows; without workflows in the bin. */
+/** Triggers that were disabled automatically or keep failing, with the names of their workflows; without workflows in the bin. */
 const disabledIn = (db: Db) =>
   db
     .select({ trigger: triggers, name: workflows.name })
     .from(triggers)
     .innerJoin(workflows, eq(workflows.id, triggers.workflowId))
-    .where(and(isNotNull(triggers.disabledReason), isNull(workflows.deletedAt)))
+    .where(
+      and(
+        or(isNotNull(triggers.disabledReason), gte(triggers.failures, MAX_FAILURES)),
+        isNull(workflows.deletedAt),
+      ),
+    )
     .orderBy(desc(triggers.updatedAt))
     .all()
     .map(({ trigger, name }) => ({ ...toTrigger(trigger), workflow_name: name }));
