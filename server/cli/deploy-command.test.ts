@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { newApi } from "@/server/http-api/testing";
@@ -23,18 +24,24 @@ const graphOf = (template: string) =>
       config: { url: template, headers: { authorization: 'Bearer {"$secret": "KEY"}' } },
     },
   });
-const fileOf = (graph: ReturnType<typeof graphOf>, name = "Daily report") => {
+const fileOf = (graph: ReturnType<typeof graphOf>, roles: RoleDefinition[] = [], name = "Daily report") => {
   const file = path.join(folder, "report.json");
-  writeFileSync(file, writeWorkflow(graph, { flavour: "troupe", name, roles: [] }));
+  writeFileSync(file, writeWorkflow(graph, { flavour: "troupe", name, roles }));
   return file;
 };
 
-async function deploy(file: string, options: readonly string[] = ["--yes"], answer?: string) {
+async function deploy(
+  file: string,
+  options: readonly string[] = ["--yes"],
+  answer?: string,
+  { to = "https://troupe.example", from = ["--token-env", "THEIR_TOKEN"], env = {} } = {},
+) {
+  const tokens = new Set<string>();
   let out = "";
   let err = "";
   const asked: string[] = [];
   const code = await deployCommand(
-    [file, "--to", "https://troupe.example", "--token-env", "THEIR_TOKEN", ...options],
+    [file, "--to", to, ...from, ...options],
     {
       out: (text) => void (out += text),
       err: (text) => void (err += text),
@@ -43,19 +50,19 @@ async function deploy(file: string, options: readonly string[] = ["--yes"], answ
       ask: async () => answer ?? "",
     },
     {
-      env: { THEIR_TOKEN: "good" },
+      env: { THEIR_TOKEN: "good", TROUPE_API_TOKEN: "own", ...env },
       send: async (url, { method = "GET", body, headers }) => {
         asked.push(`${method} ${url.pathname}`);
-        return there.send(
-          method,
-          `${url.pathname.replace("/api/v1", "")}${url.search}`,
-          body ?? undefined,
-          headers as Record<string, string>,
-        );
+        const sent = headers as Record<string, string>;
+        tokens.add(sent.authorization ?? "");
+        return there.send(method, `${url.pathname.replace("/api/v1", "")}${url.search}`, body ?? undefined, {
+          ...sent,
+          authorization: "Bearer good",
+        });
       },
     },
   );
-  return { code, out, err, asked };
+  return { code, out, err, asked, tokens: [...tokens] };
 }
 
 const changes = (asked: readonly string[]) => asked.filter((one) => !one.startsWith("GET"));
@@ -109,6 +116,38 @@ test("finds the workflow of that name among as many as a server has", async () =
   for (let k = 0; k < 501; k++) there.workflows.create({ name: `${k}`, graph });
   expect(await deploy(fileOf(graph))).toMatchObject({ code: 0 });
   expect(there.versions.list(id)).toHaveLength(1);
+});
+
+test("shows the roles that the server would add, with their tools, and those that it keeps", async () => {
+  there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
+  const named = (name: string, tools: string[]) => RoleDefinition.parse({ name, description: name, tools });
+  there.roles.create(named("Zoe", ["calculator"]));
+  there.roles.create(named("Same", []));
+  for (let k = 0; k < 201; k++) there.roles.create(named(`A${k}`, []));
+  const roles = [
+    named("New", ["http_request", "store_memory"]),
+    named("Zoe", ["web_search"]),
+    named("Same", []),
+  ];
+  const { err } = await deploy(fileOf(graphOf("https://a.example/"), roles));
+  expect(err.match(/^ .*Role.*$/gm)).toEqual([
+    "  + Role “New”, with http_request, store_memory",
+    "  · Role “Zoe” differs: the server keeps its own, with calculator",
+  ]);
+});
+
+test("sends TROUPE_API_TOKEN only to this computer and to TROUPE_URL", async () => {
+  there.secrets.create({ name: "KEY", value: "value-of-a-key", hosts: ["a.example"], workflows: null });
+  const file = fileOf(graphOf("https://a.example/"));
+  const to = (address: string, from: string[] = []) =>
+    deploy(file, ["--yes"], undefined, { to: address, from, env: { TROUPE_URL: "https://own.example/" } });
+  const own = ["Bearer own"];
+  for (const address of ["http://localhost:3000", "http://127.0.0.1:4000", "http://[::1]:3000"])
+    expect((await to(address)).tokens).toEqual(own);
+  expect((await to("https://own.example")).tokens).toEqual(own);
+  expect((await to("https://troupe.example", ["--token-env", "TROUPE_API_TOKEN"])).tokens).toEqual(own);
+  for (const address of ["https://troupe.example", "http://own.example", "https://own.example:8443"])
+    await expect(to(address)).rejects.toThrow("--token-env NAME");
 });
 
 test("requires --yes if no one can confirm", async () => {

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { defined } from "@/server/domain/base/defined";
-import { recordOf } from "@/server/domain/base/guards";
+import { listOf, recordOf } from "@/server/domain/base/guards";
+import { isSameJson } from "@/server/domain/base/json";
 import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
 import { Json } from "@/server/domain/base/values";
 import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document/document";
@@ -11,6 +13,7 @@ import { secretsOfGraph } from "@/server/domain/library/capabilities";
 import { writtenTests } from "@/server/domain/scenario/test-file";
 import { nothingImported } from "@/server/interop/import/format";
 import { LIMITS } from "@/server/limits";
+import { isLoopback } from "@/server/settings";
 import { parseOptions, UsageError } from "./arguments";
 import { callOf } from "./called";
 import { findingLine } from "./import-command";
@@ -24,12 +27,13 @@ const DEPLOY_USAGE = `Publishes a workflow file on another Troupe server.
   ${callOf("run")} deploy FILE --to URL [options]
 
   --to URL          Address of the server
-  --token-env NAME  Environment variable with its API token; default: TROUPE_API_TOKEN
+  --token-env NAME  Environment variable with its API token; default for this computer and TROUPE_URL:
+                    TROUPE_API_TOKEN
   --id ID           Workflow to update; default: the one with the same name, or a new one
   --note TEXT       Note for the version
   --yes             Deploy without confirmation
 
-Shows the differences from that server's draft, replaces the draft and publishes it. If the server lacks secrets or
+Shows the differences from that server's draft, and roles that would be added with their tools. Replaces the draft and publishes it. If the server lacks secrets or
 variables that the workflow uses, lists them and changes nothing.
 Exit code: 0 published, 1 not confirmed, 2 rejected or invalid arguments.
 `;
@@ -58,12 +62,14 @@ export async function deployCommand(
   }
   const { file, to, note = "" } = options;
   const say = (line: string) => stdio.err(`${printableLine(line)}\n`);
-  const ask = newTarget(to, terminal.env[options["token-env"] ?? "TROUPE_API_TOKEN"] ?? "", terminal.send);
+  const token = terminal.env[options["token-env"] ?? ownToken(to, terminal.env)] ?? "";
+  const ask = newTarget(to, token, terminal.send);
 
   const local = await readLocal(file);
   const id = options.id ?? (await idByName(ask, local.name));
   const there = id === undefined ? null : await readThere(ask, id);
   for (const line of differenceLines(there, local)) say(line);
+  for (const line of await roleLines(ask, local.roles)) say(line);
   const missing = await missingThere(ask, local.graph, id);
   if (missing.length > 0)
     throw new UnusableError([`Missing at ${to}: ${missing.join(", ")}. Add them there first.`]);
@@ -92,16 +98,24 @@ function readOptions(argv: readonly string[]) {
   return { ...options, file, to };
 }
 
+/** The variable of this computer's token, which other servers must not get. Throws UsageError. */
+function ownToken(to: string, { TROUPE_URL }: ServerTerminal["env"]): string {
+  const { host, hostname, origin } = new URL(to);
+  const isOwn = TROUPE_URL && URL.canParse(TROUPE_URL) && new URL(TROUPE_URL).origin === origin;
+  if (isOwn || isLoopback(hostname)) return "TROUPE_API_TOKEN";
+  throw new UsageError(
+    `TROUPE_API_TOKEN isn't sent to ${host}. Put an API token of that server into another variable, and pass its name as --token-env NAME.`,
+  );
+}
+
 /** Throws UsageError if nobody can be asked. */
 async function isConfirmed(stdio: Stdio, question: string): Promise<boolean> {
   if (!stdio.isInteractive) throw new UsageError("Pass --yes to deploy without asking.");
   return /^y(es)?$/i.test((await stdio.ask(question)).trim());
 }
 
-const Listed = z.object({
-  workflows: z.array(z.object({ id: z.string(), name: z.string() })),
-  next_cursor: z.string().nullable(),
-});
+const Workflows = z.array(z.object({ id: z.string(), name: z.string() }));
+const Roles = z.array(z.object({ role: RoleDefinition }));
 const Saved = z.object({
   id: z.string(),
   findings: z.array(z.object({ level: z.enum(FINDING_LEVELS), at: z.string(), message: z.string() })),
@@ -113,6 +127,7 @@ const Refusal = z.object({ error: z.object({ message: z.string() }) });
 interface Local {
   name: string;
   graph: WorkflowGraph;
+  roles: readonly RoleDefinition[];
   /** The whole file to send. */
   file: unknown;
 }
@@ -127,7 +142,7 @@ async function readLocal(path: string): Promise<Local> {
     ]);
   const name = named || graph.graph_id;
   const text = writeWorkflow(graph, { flavour: "troupe", name, roles, tests: writtenTests(tests) });
-  return { name, graph, file: Json.parse(JSON.parse(text)) };
+  return { name, graph, roles, file: Json.parse(JSON.parse(text)) };
 }
 
 type Ask = (
@@ -163,15 +178,22 @@ function newTarget(to: string, token: string, send: ServerTerminal["send"]): Ask
   };
 }
 
-/** The workflow with this name; undefined if there is none. Throws UnusableError if there are several. */
-async function idByName(ask: Ask, name: string): Promise<string | undefined> {
-  const ids: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const query = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-    const page = Listed.parse((await ask("GET", `/workflows?limit=${LIMITS.page.largest}${query}`)).value);
-    ids.push(...page.workflows.flatMap((one) => (one.name === name ? one.id : [])));
-    cursor = page.next_cursor;
+/** All items of a list, page by page. */
+async function allOf(ask: Ask, name: "workflows" | "roles"): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (let cursor: unknown = ""; cursor !== null; ) {
+    const query = cursor ? `&cursor=${encodeURIComponent(z.string().parse(cursor))}` : "";
+    const page = recordOf((await ask("GET", `/${name}?limit=${LIMITS.page.largest}${query}`)).value);
+    found.push(...listOf(page[name]));
+    cursor = page.next_cursor ?? null;
   }
+  return found;
+}
+
+/** The workflow with this name; undefined if there is none. Throws UsageError if there are several. */
+async function idByName(ask: Ask, name: string): Promise<string | undefined> {
+  const listed = Workflows.parse(await allOf(ask, "workflows"));
+  const ids = listed.flatMap((one) => (one.name === name ? one.id : []));
   if (ids.length > 1)
     throw new UnusableError([`Several workflows are named “${name}”. Choose one with --id.`]);
   return ids[0];
@@ -196,6 +218,21 @@ function differenceLines(there: { name: string; graph: WorkflowGraph } | null, l
     ]),
   ];
 }
+
+/** The roles of the file that the server would add, and those that it would keep. */
+async function roleLines(ask: Ask, roles: readonly RoleDefinition[]): Promise<string[]> {
+  if (roles.length === 0) return [];
+  const there = new Map(Roles.parse(await allOf(ask, "roles")).map(({ role }) => [role.name, role]));
+  return roles.flatMap((role) => {
+    const known = there.get(role.name);
+    if (!known) return `  + Role “${role.name}”, ${toolsText(role)}`;
+    if (isSameJson(known, role)) return [];
+    return `  · Role “${role.name}” differs: the server keeps its own, ${toolsText(known)}`;
+  });
+}
+
+const toolsText = ({ tools }: RoleDefinition) =>
+  tools.length === 0 ? "without tools" : `with ${tools.join(", ")}`;
 
 const MARKS = { added: "+", removed: "-", changed: "~", moved: "·" } as const;
 
