@@ -83,6 +83,14 @@ test("waiting fires continue after a run fails to start, until the schedule is d
   await until(api, id, [...Array(10).fill("failed"), ...Array(5).fill("skipped")]);
 });
 
+test("a schedule goes on when its workflow comes back from the trash, however long it was there", async () => {
+  const { api, id, workflow, next } = await scheduled("allow_all", 12);
+  api.workflows.remove(workflow);
+  api.triggers.start();
+  await until(api, id, Array(12).fill("skipped"));
+  expect(api.triggerStore.find(id)).toMatchObject({ enabled: true, next_at: next });
+});
+
 test("a disabled schedule starts nothing, and does not catch up when it is enabled", async () => {
   const { api, id, next } = await scheduled("buffer_all", 3, { graph: LONG });
   api.triggers.start();

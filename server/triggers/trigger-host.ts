@@ -146,7 +146,7 @@ export class TriggerHost {
 
   private launch(trigger: StoredTrigger, fire: WholeFire): FireOutcome {
     const { store, startRun, log } = this.parts;
-    const { key, input, is_test, depth } = fire;
+    const { key, input, is_test } = fire;
     try {
       const started = startRun({
         workflow_id: trigger.workflow_id,
@@ -165,17 +165,12 @@ export class TriggerHost {
         this.startPendingIn(RETRY_MS);
         return { status: "pending" };
       }
-      if (!(error instanceof Rejection))
-        log?.("error", "A trigger could not start a run.", {
-          trigger: trigger.id,
-          error: errorMessage(error),
-        });
-      const rejection =
-        error instanceof Rejection
-          ? error
-          : new Rejection("internal", "The run couldn't start because of an internal error.");
-      // Not counted as a failure, since others can send what the workflow refuses.
-      const status = isOpenToOthers(trigger.kind) && isAbout(input, rejection) ? "skipped" : "failed";
+      if (!(error instanceof Rejection)) {
+        const about = { trigger: trigger.id, error: errorMessage(error) };
+        log?.("error", "A trigger could not start a run.", about);
+      }
+      const rejection = error instanceof Rejection ? error : NOT_STARTED;
+      const status = isFailure(trigger, fire, rejection) ? "failed" : "skipped";
       store.setFire(trigger.id, key, { status, reason: rejection.message });
       this.countFailures(trigger.id);
       return { status: "failed", error: rejection };
@@ -212,6 +207,15 @@ export class TriggerHost {
 const isForNow = (error: unknown): boolean =>
   isPassing(error) ||
   (error instanceof Rejection && ["queue_full", "busy", "storage_full"].includes(error.code));
+
+const NOT_STARTED = new Rejection("internal", "The run couldn't start because of an internal error.");
+
+/**
+ * Whether an error counts as a failure of the trigger. Others can send what the workflow refuses, and a workflow in the trash
+ * may be restored.
+ */
+const isFailure = ({ kind }: StoredTrigger, { input }: WholeFire, error: Rejection): boolean =>
+  error.code !== "not_found" && !(isOpenToOthers(kind) && isAbout(input, error));
 
 /** Whether an error is about a given input. */
 const isAbout = (input: JsonObject, { code, details }: Rejection): boolean =>
