@@ -51,3 +51,28 @@ test("a limited token can't use an earlier version that runs a foreign workflow"
   expect(api.versions.list(own)).toHaveLength(2);
   expect(await send("POST", `/workflows/${own}/versions/2/restore`, { publish: true })).toBe(200);
 });
+
+test("an import with a limited token changes nothing about foreign texts", async () => {
+  const { api, own, foreign, send } = newStage();
+  const task = (text: string) =>
+    draw("start > a > end", {
+      a: {
+        node_type: "agent_task",
+        config: { required_role: "Researcher", task_description_template: text },
+      },
+    });
+  const { revision } = api.workflows.find(foreign)!;
+  api.workflows.save({ id: foreign, revision, graph: task("Mail ann@b.test") });
+  const marked = () => api.workflows.foreign.among(["Mail ann@b.test", "Mail bob@b.test"]);
+  const bring = (text: string, more: object) => {
+    const files = [{ path: "w.json", text: JSON.stringify(task(text)) }];
+    return send("POST", "/imports", { files, roles: "skip", confirm: true, ...more });
+  };
+  expect(await bring("Mail ann@b.test", {})).toBe(403);
+  expect(await bring("Mail bob@b.test", {})).toBe(403);
+  expect(marked()).toEqual([]);
+  expect(await bring("Mail ann@b.test", { over: own })).toBe(200);
+  expect(marked()).toEqual([]);
+  expect(await bring("Mail bob@b.test", { over: own })).toBe(200);
+  expect(marked()).toEqual(["Mail bob@b.test"]);
+});

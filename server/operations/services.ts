@@ -43,7 +43,7 @@ export interface Services {
   workflows: WorkflowStore;
   versions: WorkflowVersions;
   /** The same for sub-workflows, including those that the caller may not see. */
-  called: Pick<WorkflowStore, "find" | "foreign">;
+  called: Pick<WorkflowStore, "find" | "list" | "foreign">;
   roles: RoleStore;
   runs: Pick<
     RunStore,

@@ -12,7 +12,8 @@ export function workflowServices(
   return {
     workflows: only(workflows, {
       ...checked(needWorkflow, workflows, "rename", "withhold", "remove", "restore"),
-      ...whole(workflows, "foreign", "atOnce"),
+      ...whole(workflows, "atOnce"),
+      foreign: only(workflows.foreign, whole(workflows.foreign, "among")),
       points: only(workflows.points, checked(needWorkflow, workflows.points, "find", "list")),
       find: (id) => (hasWorkflow(id) ? workflows.find(id) : undefined),
       list: () => workflows.list().filter(({ id }) => hasWorkflow(id)),

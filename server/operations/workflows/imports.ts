@@ -154,7 +154,10 @@ export const importOperations = {
       const { imported, ...answer } = await previewImport(services, request);
       if (!request.confirm) return { ...answer, done: null };
       if (!answer.ok) throw notImportable(answer);
-      return { ...answer, done: bringIn(services, imported, { answer, request, note }) };
+      return {
+        ...answer,
+        done: services.workflows.atOnce(() => bringIn(services, imported, { answer, request, note })),
+      };
     },
   }),
 };
@@ -280,9 +283,10 @@ function bringIn(
   { answer, request, note }: { answer: Omit<Answer, "done" | "imported">; request: Request; note: Note },
 ): z.output<typeof Done> {
   const { graph, roles, agents, crews, tests } = imported;
-  const foreign = foreignIn(imported, services);
+  const coming = request.roles === "skip" ? [] : roles;
+  const foreign = foreignIn({ ...imported, roles: coming }, services);
   const before = request.over === undefined ? undefined : workflowOf(services, request.over);
-  const { left_out, ...broughtRoles } = bringRoles(request.roles === "skip" ? [] : roles, {
+  const { left_out, ...broughtRoles } = bringRoles(coming, {
     store: services.roles,
     existing: request.roles === "replace" ? "replace" : "skip",
     allow_tools: request.allow.flatMap((key) => (key.startsWith("tool:") ? [key.slice(5)] : [])),
@@ -293,12 +297,16 @@ function bringIn(
     bring(agent.agent_id, agent, { ours: services.agents, word: "agent" as const, request, done });
   for (const crew of crews)
     bring(crew.crew_id, crew, { ours: services.crews, word: "crew" as const, request, done });
-  services.workflows.foreign.add(foreign);
+  services.called.foreign.add(foreign);
   if (!graph) return { ...done, workflow_id: null, withheld: [] };
   const name = request.name ?? (answer.name || "Imported workflow");
   const id = before ? replace(services, before, { name, graph }) : services.workflows.create({ name, graph });
   const withheld = answer.capabilities.flatMap(({ key }) => (request.allow.includes(key) ? [] : [key]));
-  services.workflows.withhold(id, keptGrants(withheld, placesIn(foreign)));
+  // What the file doesn't request and the published version does stays blocked.
+  const inUse = before && services.versions.newest(id);
+  const others = inUse ? capabilitiesOf(inUse.graph, inUse.roles).map(({ key }) => key) : [];
+  const kept = others.filter((key) => before?.withheld.includes(key) && !request.allow.includes(key));
+  services.workflows.withhold(id, [...keptGrants(withheld, placesIn(foreign)), ...kept]);
   bringTests(services, id, tests);
   const allowed = answer.capabilities.flatMap(({ key }) => (withheld.includes(key) ? [] : [key]));
   // Where nothing was allowed, nothing happened to anybody's rights.
@@ -307,18 +315,16 @@ function bringIn(
 }
 
 /** The texts of files, without those that a person here wrote already. */
-function foreignIn(
-  { graph, roles, agents, crews }: Imported,
-  { workflows, ...services }: Services,
-): string[] {
+function foreignIn({ graph, roles, agents, crews }: Imported, { called, ...services }: Services): string[] {
   const here = textsIn([
-    workflows.list().map((one) => one.graph.nodes),
+    // Also of those that the caller may not see: nobody else's text becomes a file's.
+    called.list().map((one) => one.graph.nodes),
     services.roles.list().map(({ role, origin }) => (origin ? null : role)),
     services.agents.list(),
     services.crews.list(),
   ]);
   const own = new Set(here);
-  for (const text of workflows.foreign.among(here)) own.delete(text);
+  for (const text of called.foreign.among(here)) own.delete(text);
   return [...new Set(textsIn([graph?.nodes, roles, agents, crews]))].filter((text) => !own.has(text));
 }
 

@@ -201,6 +201,10 @@ test("what only the published version requests can be blocked, and stays blocked
   ]);
   expect(await run("published")).toMatchObject({ code: "workflow_has_problems" });
   expect(await run("draft")).toMatchObject({ workflow_version: null });
+  const files = [{ path: "greeting.json", text: JSON.stringify(api.workflows.find(id)!.graph) }];
+  expect((await api.ask("POST", "/imports", { files, over: id, confirm: true })).status).toBe(200);
+  await api.ask("POST", at, { allow: ["tool:http_request", "host:b.test"] });
+  expect(await run("published")).toMatchObject({ code: "workflow_has_problems" });
   expect((await api.ask("PUT", at, { allow: ["tool:http_request", "host:a.test"] })).status).toBe(200);
   expect(await run("published")).toMatchObject({ workflow_version: 1 });
 });
