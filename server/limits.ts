@@ -18,8 +18,10 @@ export const LIMITS = {
   rate: {
     app: { perSecond: 50, burst: 200 },
     api: { perSecond: 200, burst: 2_000 },
-    /** Per webhook, and per sending address. */
-    hook: { perSecond: 50, burst: 1_000 },
+    /** To all webhooks, and to all forms, from one address. */
+    sender: { perSecond: 50, burst: 1_000 },
+    /** To one webhook or form: several times more, so that no sender blocks it for others. */
+    target: { perSecond: 250, burst: 5_000 },
   },
   /**
    * Deliveries to webhooks. `fields`: of a form body; `pending`: recorded fires of one trigger whose runs haven't started;

@@ -12,7 +12,7 @@ export interface GuardOptions {
    */
   authScheme: "app" | "api" | "public" | "hook";
   /** Of a hook or a form: the keys of its rate limits. */
-  callers?: readonly string[];
+  limitedBy?: Record<"sender" | "target", string>;
   /** The most bytes a body may have. */
   maxBytes?: number;
   /** Tests pass their own; the server's is the default. */
@@ -49,13 +49,14 @@ export async function guard(
     misdirected(request) ?? csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
   if (early) return answer(early);
 
-  const limited = overRate(options.callers ?? [], "hook");
+  const { limitedBy } = options;
+  const limited = limitedBy && (overRate(limitedBy.sender, "sender") ?? overRate(limitedBy.target, "target"));
   if (limited) return answer(limited);
   let principal: Principal | null = null;
   if (options.authScheme === "app" || options.authScheme === "api") {
     principal = await principalOf(request, options.authScheme, options.recognition);
     if (!principal) return answer(options.authScheme === "app" ? NO_SESSION : NO_TOKEN);
-    const refused = overRate([`${principal.kind}:${principal.id}`], options.authScheme);
+    const refused = overRate(`${principal.kind}:${principal.id}`, options.authScheme);
     if (refused) return answer(refused);
   }
 
@@ -72,12 +73,9 @@ const NO_TOKEN: Refusal = {
   headers: { "www-authenticate": 'Bearer realm="Troupe"' },
 };
 
-function overRate(callers: readonly string[], kind: keyof typeof LIMITS.rate): Refusal | null {
-  for (const caller of callers) {
-    const waitS = takeFromRateLimit(caller, LIMITS.rate[kind]);
-    if (waitS > 0) return tooFast(waitS);
-  }
-  return null;
+function overRate(caller: string, kind: keyof typeof LIMITS.rate): Refusal | null {
+  const waitS = takeFromRateLimit(caller, LIMITS.rate[kind]);
+  return waitS > 0 ? tooFast(waitS) : null;
 }
 
 const tooFast = (waitS: number): Refusal => ({

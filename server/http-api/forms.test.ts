@@ -218,6 +218,15 @@ test("a visitor starts no more runs in an hour than the form allows, whatever th
   expect(runs()).toHaveLength(4);
 });
 
+test("a visitor who sends too fast blocks the form for no one else", async () => {
+  const { post } = await newForm();
+  const ask = async (address: string) => (await post("{}", { address, method: "GET" })).status;
+  const statuses = new Set<number>();
+  for (let k = 0; k < 1_200; k++) statuses.add(await ask("10.9.2.1"));
+  expect([...statuses]).toEqual([405, 429]);
+  expect(await ask("10.9.2.2")).toBe(405);
+});
+
 test("all addresses of an IPv6 network count as one visitor", async () => {
   const { submit } = await newForm({ runs_per_hour: 1 });
   expect((await submit({ topic: "a" }, { address: "2001:db8:0:7::1" })).status).toBe(202);

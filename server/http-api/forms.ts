@@ -51,7 +51,10 @@ export async function serveForm(
   const passed = await guard(request, {
     authScheme: "public",
     maxBytes: LIMITS.forms.bodyBytes,
-    callers: [`form:${address}`, `form:${createHash("sha256").update(key).digest("hex")}`],
+    limitedBy: {
+      sender: `visitor:${address}`,
+      target: `form:${createHash("sha256").update(key).digest("hex")}`,
+    },
   });
   if (passed instanceof Response) return passed;
   if (request.method !== "POST")

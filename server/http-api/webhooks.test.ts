@@ -293,11 +293,16 @@ test("200 deliveries at once start 200 runs", { timeout: 60_000 }, async () => {
   expect(runs()).toHaveLength(200);
 });
 
-test("a webhook is limited in how often it is called", async () => {
+test("one sender can't use up a webhook's rate limit for others, but many senders can", async () => {
   const { send } = await newHook();
+  const ask = async (from: string) =>
+    (await send("{}", { "x-forwarded-for": from }, { method: "GET" })).status;
   const statuses = new Set<number>();
-  for (let k = 0; k < 1_200; k++) statuses.add((await send("{}", {}, { method: "GET" })).status);
+  for (let k = 0; k < 1_200; k++) statuses.add(await ask("10.9.0.1"));
   expect([...statuses]).toEqual([405, 429]);
+  expect(await ask("10.9.0.2")).toBe(405);
+  for (let k = 0; k < 5_000; k++) await ask(`10.9.1.${k % 10}`);
+  expect(await ask("10.9.0.3")).toBe(429);
 });
 
 test("a network of IPv6 addresses counts as one sender, whatever webhook it calls", async () => {

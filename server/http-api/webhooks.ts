@@ -17,10 +17,10 @@ export async function serveHook(
     authScheme: "hook",
     maxBytes: LIMITS.hooks.bodyBytes,
     // The key is a password, so the rate limiter keeps only its hash.
-    callers: [
-      `address:${networkOf(addressOf(request.headers))}`,
-      `hook:${createHash("sha256").update(key).digest("hex")}`,
-    ],
+    limitedBy: {
+      sender: `address:${networkOf(addressOf(request.headers))}`,
+      target: `hook:${createHash("sha256").update(key).digest("hex")}`,
+    },
   });
   if (passed instanceof Response) return passed;
   if (request.method !== "POST")
