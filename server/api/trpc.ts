@@ -3,11 +3,10 @@ import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
 import { recordOf } from "@/server/domain/base/guards";
 import { issueTexts } from "@/server/domain/base/issues/issue-text";
-import type { Scope } from "@/server/domain/base/scopes";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
 import { servicesFor } from "@/server/operations/limited/limited";
-import { authorize } from "@/server/operations/operation";
+import { authorize, type Needs } from "@/server/operations/operation";
 import { REJECTIONS, rejectionOf } from "@/server/operations/rejections";
 import type { Container } from "@/server/services";
 
@@ -52,7 +51,7 @@ const known = t.procedure.use(async ({ ctx, type, next }) => {
  * The only builder of procedures. Refuses callers without a session, token or scope, and explains invalid input in a sentence.
  * `ctx.services`: limited to what the caller may see. `ctx.note` writes to the audit. A mutation answers once its changes are on disk.
  */
-export const procedure = (needs: Scope) =>
+export const procedure = (needs: Needs) =>
   known.use(({ ctx, next }) => {
     authorize(needs, ctx.principal);
     return next({ ctx: { ...ctx, services: servicesFor(ctx.troupe, ctx.principal) } });

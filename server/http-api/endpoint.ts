@@ -2,10 +2,9 @@ import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import { errorMessage } from "@/server/domain/base/guards";
 import { issueText } from "@/server/domain/base/issues/issue-text";
-import type { Scope } from "@/server/domain/base/scopes";
 import { Rejection } from "@/server/domain/errors/rejection";
 import type { Note } from "@/server/domain/run/audit";
-import type { Tag } from "@/server/operations/operation";
+import type { Needs, Tag } from "@/server/operations/operation";
 import type { Services } from "@/server/operations/services";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -42,8 +41,8 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   summary: string;
   about?: string;
   tag: Tag;
-  /** The required scope; `public`: no token needed. Checked before the request is read. */
-  needs: Scope | "public";
+  /** `public`: no token needed. Checked before the request is read. */
+  needs: Needs | "public";
   query?: Query;
   body?: Body;
   maxBytes?: number;

@@ -77,7 +77,7 @@ function operation(endpoint: Endpoint, describe: Describe): JsonObject {
     tags: [endpoint.tag],
     ...defined({
       security: endpoint.needs === "public" ? [] : undefined,
-      "x-scope": endpoint.needs === "public" ? undefined : endpoint.needs,
+      "x-scope": endpoint.needs === "public" ? undefined : [endpoint.needs].flat().join(" "),
       parameters: parameters.length > 0 ? parameters : undefined,
       requestBody: endpoint.body ? requestBody(endpoint.body, describe) : undefined,
     }),

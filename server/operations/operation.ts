@@ -76,14 +76,17 @@ export interface CommandForm {
   defaults?: JsonObject;
 }
 
+/** The scopes that a caller must have. What answers with contents of runs also needs `read`. */
+export type Needs = Scope | readonly Scope[];
+
 /** What an operation is, whatever its kind and tag. */
 interface Definition<In extends z.ZodType, Out> {
   /** In the OpenAPI file. */
   name: string;
   summary: string;
   about?: string;
-  /** The required scope; `perform` checks it for every interface. */
-  needs: Scope;
+  /** `perform` checks it for every interface. */
+  needs: Needs;
   /** An object, or `z.void()`. */
   input: In;
   /** The JSON response over HTTP; absent: nothing (204), or what the hand-written endpoint declares. */
@@ -157,8 +160,9 @@ export function perform<In extends z.ZodType, Out>(
   return run(servicesFor(services, caller.principal), input, { ...caller, note });
 }
 
-/** Refuses a caller without a scope: in `perform`, and before handwritten endpoints. Throws not_allowed. */
-export function authorize(needs: Scope, { scopes }: Principal): void {
-  if (scopes && !scopes.includes(needs))
-    throw new Rejection("not_allowed", `This requires the scope "${needs}". Use a token that has it.`);
+/** Refuses a caller without the scopes: in `perform`, and before handwritten endpoints. Throws not_allowed. */
+export function authorize(needs: Needs, { scopes }: Principal): void {
+  const missing = scopes && [needs].flat().find((scope) => !scopes.includes(scope));
+  if (missing)
+    throw new Rejection("not_allowed", `This requires the scope "${missing}". Use a token that has it.`);
 }

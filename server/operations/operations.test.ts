@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { emptyDb } from "@/db/testing";
 import { appRouter } from "@/server/api/root";
 import { SCOPES } from "@/server/domain/base/scopes";
@@ -81,16 +82,31 @@ test("operations reserved for people reject every API token", () => {
 
 test("a caller without an operation's scope is rejected", () => {
   for (const { operation } of all) {
-    const others = SCOPES.filter((one) => one !== operation.needs);
+    const others = SCOPES.filter((one) => ![operation.needs].flat().includes(one));
     const principal = { kind: "session" as const, id: "s", scopes: others };
     expect(() => perform(operation, {} as never, {}, { principal, by: "s", note: () => {} })).toThrow(
-      `This requires the scope "${operation.needs}"`,
+      `This requires the scope "${[operation.needs].flat()[0]}"`,
     );
     const needsRead =
       operation.kind === "query" &&
       !["listTokens", "listAuditEntries", "listSecrets"].includes(operation.name);
     expect([operation.name, operation.needs === "read"]).toEqual([operation.name, needsRead]);
   }
+});
+
+test("what answers with contents of runs also needs the scope to read", () => {
+  const revealing = (schema: z.ZodType) =>
+    /"(?:state|input|output|answer|detail|noticed_by|recorded)":/.test(
+      JSON.stringify(z.toJSONSchema(schema, { unrepresentable: "any", io: "input" })),
+    );
+  const open = all.filter(({ operation: { output, needs } }) => {
+    const scopes = [needs].flat();
+    return output && !scopes.includes("read") && (scopes.includes("run") || scopes.includes("answer"));
+  });
+  expect(
+    open.flatMap(({ path, operation: { output } }) => (output && revealing(output) ? path : [])),
+  ).toEqual([]);
+  expect(open.map(({ path }) => path)).toContain("runs.cancel");
 });
 
 test("an operation's endpoint documents the errors it can return", () => {

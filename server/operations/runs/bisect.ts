@@ -14,7 +14,7 @@ export const bisectOperations = {
     summary: "Bisect a good and a bad run",
     about:
       "Finds the first step that makes the difference between two runs of the same workflow. `expect` is an expectation, as in a test, that the good run meets and this one doesn't. The run is replayed with more and more of its differences (graph, roles, settings, input, answers of models, tools and people) taken from the good run. Recorded answers are used only for identical requests, and no model or tool is called; if a request was never recorded, that replay is `unknown`. `tries` contains the result of each replay. Replays aren't stored. 409 says why two runs can't be compared.",
-    needs: "run",
+    needs: ["run", "read"],
     input: ByRun.extend({
       good: ByRun.shape.run_id.meta({ description: "The good run" }),
       expect: RuleExpectation,

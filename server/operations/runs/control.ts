@@ -23,7 +23,7 @@ export const ControlledRun = Run.extend({ run_id: z.string(), ...Accepted.shape 
 
 /** What all commands to a run have in common. */
 export const controlOperation = {
-  needs: "run",
+  needs: ["run", "read"],
   output: ControlledRun,
   problems: REFUSALS,
   audits: ["run_controlled"],

@@ -68,7 +68,7 @@ export const comparisonOperations = {
     summary: "Compare variants of a workflow by quality, cost and time",
     about:
       "Runs the same inputs on each variant. A variant has other models or prompts, or a single agent instead of a crew. The inputs come from the tests, or from `inputs` with their `expect`. Without `real`, only recordings, pins and the offline demo model answer, and anything that they can't answer is reported. With `real`, models are called, up to `max_cost_usd` for the entire comparison, and anything that didn't run is reported. Stops when the caller disconnects.",
-    needs: "run",
+    needs: ["run", "read"],
     input: Input,
     output: ComparisonReport,
     problems: ["not_found", "bad_request", "workflow_has_problems", "too_large", "queue_full"],

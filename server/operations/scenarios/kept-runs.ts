@@ -35,7 +35,7 @@ export const keptRunOperations = {
     summary: "Save a run as a test",
     about:
       "Includes its input, the answers of models, tools and people, and expectations: final status, path, questions, result. Anything that differs when the run is immediately repeated is left out and listed in `notes`. `report` is the test's result on the current workflow.",
-    needs: "author",
+    needs: ["author", "read"],
     input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
     output: z.object({
       workflow_id: z.string(),

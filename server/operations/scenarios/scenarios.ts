@@ -214,7 +214,7 @@ export const scenarioOperations = {
     summary: "Set a test's recorded answers",
     about:
       "Send the file from `GET /runs/{id}/cassette`, unchanged. It replaces the test's previous answers.",
-    needs: "author",
+    needs: ["author", "read"],
     input: ByTest.extend(Cassette.shape),
     output: TestView,
     problems: ["not_found", "too_large"],
@@ -252,7 +252,7 @@ export const scenarioOperations = {
     summary: "Run a workflow's tests",
     about:
       "Tests are executed by the same interpreter as runs, on a virtual clock, and the run isn't stored. Recordings, pins or the offline demo model answer in place of models and tools; nothing outside is called, and the same tests on the same workflow always produce the same reports. With `real`, models are called, up to `max_cost_usd` in total; tools still have no outside effects.",
-    needs: "run",
+    needs: ["run", "read"],
     input: ByWorkflow.extend({
       tests: ChosenTests,
       repeats: Repeats.optional().meta({
@@ -292,7 +292,7 @@ export const scenarioOperations = {
     summary: "Find small changes to a workflow that its tests don't detect",
     about:
       "Makes one small change at a time (two routes swapped, a condition negated or removed, a step, review, guardrail or limit removed, a role's tools widened, a key renamed) and runs the tests on each. Nothing is saved. All tests must pass on the unchanged workflow; otherwise, `why_not` gives the reason.",
-    needs: "run",
+    needs: ["run", "read"],
     input: ByWorkflow.extend({
       tests: ChosenTests,
       most: z.int().min(1).max(MOST_MUTANTS).optional(),

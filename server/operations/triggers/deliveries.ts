@@ -27,7 +27,7 @@ export const deliveryOperations = {
     summary: "Replay a trigger's last deliveries on the draft",
     about:
       "Compares what the draft would have done with what happened. Nothing is stored and no tool has side effects. Requests equal to recorded ones get the recorded answers. Without `real`, a delivery is `unanswered` if the draft makes a new request, and `estimate_usd` is the recorded cost of those deliveries' runs. With `real`, models answer new requests, up to `max_cost_usd`. Stops when the caller disconnects.",
-    needs: "run",
+    needs: ["run", "read"],
     input: z
       .object({
         trigger_id: z.string(),
