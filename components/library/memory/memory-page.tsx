@@ -248,7 +248,9 @@ function Origin({ memory: { source, place } }: { memory: MemoryListed }) {
       ? `${source.tool_name || source.run_id ? "Corrected" : "Written"} by a ${source.by}`
       : source.role_name
         ? `By ${source.role_name}${source.agent_id ? ` (${source.agent_id})` : ""}`
-        : "By an agent";
+        : source.by === "agent"
+          ? "By an agent"
+          : "By a workflow";
   const { run, workflow } = place;
   return (
     <>

@@ -249,6 +249,17 @@ describe("memory", () => {
     expect(memories.list().every(({ tainted, source }) => tainted && source.by === "agent")).toBe(true);
   });
 
+  test("only a memory that a person writes outside of runs has a person as its author", async () => {
+    const { memories, call } = newBench();
+    const authorOf = async (key: string, scope: Partial<ToolScope>) => {
+      await call("store_memory", { key, value: "x", scope: "global" }, scope);
+      return memories.list().find((memory) => memory.key === key)?.source.by;
+    };
+    expect(await authorOf("agent", {})).toBe("agent");
+    expect(await authorOf("node", { agent: null })).toBeUndefined();
+    expect(await authorOf("tried out", { run: null, agent: null })).toBe("person");
+  });
+
   test("memory arguments can't select another run's scope", async () => {
     const { call } = newBench();
     await call("store_memory", store("secret", "run"), caller("run_b"));

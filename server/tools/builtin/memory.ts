@@ -103,8 +103,11 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             tainted: !INSIDE_RUN.has(scope) || caller.tainted !== false,
             source: {
               ...sourceOf(caller, "store_memory"),
-              by: caller.agent ? "agent" : "person",
-              ...defined({ run_id: caller.run ? caller.run.id : undefined }),
+              // A node of a run writes for nobody, whoever started the run.
+              ...defined({
+                by: caller.agent ? ("agent" as const) : caller.run ? undefined : ("person" as const),
+                run_id: caller.run?.id,
+              }),
             },
           });
           const { value: _known, ...rest } = shown(stored);
