@@ -1,6 +1,5 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { guard } from "@/server/access/guard";
 import { isHttpsHost } from "@/server/access/requests/hosts";
 import { takeFromRateLimit } from "@/server/access/requests/rate-limit";
 import { addressOf, networkOf } from "@/server/access/requests/request-filter";
@@ -13,7 +12,7 @@ import type { FormPage } from "@/server/domain/trigger/form-page";
 import { LIMITS } from "@/server/limits";
 import type { Services } from "@/server/operations/services";
 import { mayEnter, type OpenForm, openForm, submitForm, unlockForm } from "@/server/triggers/form";
-import { errorResponse, json, rejectionFor } from "./serve";
+import { json, serveKeyed } from "./serve";
 
 type FormServices = Pick<Services, "triggers" | "triggerStore" | "workflows" | "disk">;
 
@@ -47,20 +46,10 @@ export async function serveForm(
   key: string,
   services: () => FormServices,
 ): Promise<Response> {
-  const address = networkOf(addressOf(request.headers));
-  const passed = await guard(request, {
-    authScheme: "public",
-    maxBytes: LIMITS.forms.bodyBytes,
-    limitedBy: {
-      sender: `visitor:${address}`,
-      target: `form:${createHash("sha256").update(key).digest("hex")}`,
-    },
-  });
-  if (passed instanceof Response) return passed;
-  if (request.method !== "POST")
-    return errorResponse(new Rejection("method_not_allowed", "Allowed methods: POST."), { allow: "POST" });
-  try {
-    const read = Sent.safeParse(await passed.request.json().catch(() => null));
+  const about = { kind: "form", authScheme: "public", key, maxBytes: LIMITS.forms.bodyBytes } as const;
+  return await serveKeyed(request, about, async (sentRequest) => {
+    const address = networkOf(addressOf(request.headers));
+    const read = Sent.safeParse(await sentRequest.json().catch(() => null));
     const parts = services();
     const form = openForm(parts, key);
     if (!read.success) throw new Rejection("bad_request", "Send an ID and the input, or the password.");
@@ -90,9 +79,7 @@ export async function serveForm(
     await parts.disk.sync();
     const days = `Path=/p; Max-Age=${VISITOR_DAYS * 86_400}`;
     return json({ received: true }, 202, { "set-cookie": cookie(VISITOR, visitor, days) });
-  } catch (error) {
-    return errorResponse(rejectionFor(error, "POST /p/{key}/submit"));
-  }
+  });
 }
 
 function shown({ workflows }: FormServices, { trigger, graph }: OpenForm, isOpen: boolean): FormPage {

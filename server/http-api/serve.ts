@@ -1,6 +1,8 @@
-import { API_HEADERS, guard, principalOf } from "@/server/access/guard";
+import { createHash } from "node:crypto";
+import { API_HEADERS, type GuardOptions, guard, principalOf } from "@/server/access/guard";
 import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
+import { addressOf, networkOf } from "@/server/access/requests/request-filter";
 import { defined } from "@/server/domain/base/defined";
 import { Rejection } from "@/server/domain/errors/rejection";
 import { errorHref } from "@/server/domain/text/doc-links";
@@ -64,6 +66,34 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       : json(reply.body, reply.status ?? 200, reply.headers);
   } catch (error) {
     return errorResponse(rejectionFor(error, `${request.method} ${match.endpoint.path}`));
+  }
+}
+
+/** Answers a POST that needs no account, only the key in its address. */
+export async function serveKeyed(
+  request: Request,
+  {
+    kind,
+    key,
+    ...options
+  }: Pick<GuardOptions, "authScheme" | "maxBytes"> & { kind: "hook" | "form"; key: string },
+  answer: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const passed = await guard(request, {
+    ...options,
+    // The key may be a password, so the rate limiter keeps only its hash.
+    limitedBy: {
+      sender: `${kind} from:${networkOf(addressOf(request.headers))}`,
+      target: `${kind}:${createHash("sha256").update(key).digest("hex")}`,
+    },
+  });
+  if (passed instanceof Response) return passed;
+  if (request.method !== "POST")
+    return errorResponse(new Rejection("method_not_allowed", "Allowed methods: POST."), { allow: "POST" });
+  try {
+    return await answer(passed.request);
+  } catch (error) {
+    return errorResponse(rejectionFor(error, `POST of a ${kind}`));
   }
 }
 
