@@ -15,7 +15,7 @@ import { servicesFor } from "@/server/operations/limited/limited";
 import { authorize } from "@/server/operations/operation";
 import { getServices } from "@/server/services";
 
-/** One function per route under /api, /hooks and /p. Each checks the request with the guard before anything else. */
+/** One function per route under /api, /hooks and /p. Each checks the request with the guard before anything else, except `formPage`. */
 export const handlers = {
   signIn,
   signOut,
@@ -25,7 +25,7 @@ export const handlers = {
   /** A delivery to a webhook. */
   hook: (request: Request, { key }: { key: string }) => serveHook(request, key, getServices),
 
-  /** A form as visitors see it; null if no form has this key. */
+  /** A form as visitors see it; null if no form has this key. For its page, whose request the proxy has checked. */
   formPage: (key: string, cookies: string | null) => formPage(getServices(), key, cookies),
 
   /** A request from a form page. */
