@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { ScheduleConfig } from "@/server/domain/trigger/schedule";
@@ -181,7 +182,7 @@ test("a webhook is disabled after ten runs that could not start, unless that is 
   const graph = (set: JsonObject) => draw("start > a > end", { ...inputs("text"), a: { config: { set } } });
   const workflow = api.workflows.create({
     name: "W",
-    graph: { ...graph({}), config: { max_state_chars: 1_000 } },
+    graph: { ...graph({}), config: RunConfig.parse({ max_state_chars: 1_000 }) },
   });
   const { body } = await addTrigger(api, workflow, { kind: "webhook" });
   const large = JSON.stringify({ text: "x".repeat(2_000) });
