@@ -1,6 +1,7 @@
 "use client";
 
 import { useMutation, useQuery } from "@tanstack/react-query";
+import clsx from "clsx";
 import { Upload } from "lucide-react";
 import { useState } from "react";
 import { ErrorText } from "@/components/page/error-text";
@@ -110,7 +111,7 @@ function VersionRow({
           <TimeText at={version.created_at} className="ml-auto text-xs text-ink-3" />
         </span>
         {version.note ? (
-          <span className="line-clamp-4 text-ink-2 [overflow-wrap:anywhere]" title={version.note}>
+          <span className={clsx("text-ink-2 [overflow-wrap:anywhere]", !isChosen && "line-clamp-3")}>
             {version.note}
           </span>
         ) : null}
@@ -174,7 +175,7 @@ function Chosen({ version, isInUse, flush, onRestored }: ChosenProps) {
             <Button
               size="sm"
               onClick={() => {
-                ui.setState({ comparedWith: number, isVersionsOpen: false });
+                ui.setState({ comparedWith: number, isVersionsOpen: false, viewMode: "canvas" });
               }}
             >
               Show on canvas
