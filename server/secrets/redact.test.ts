@@ -34,6 +34,50 @@ test("a secret with regex metacharacters is matched literally", () => {
   );
 });
 
+const SPECIAL = `CANARY/a+b=c&d<e>f"g'h é`;
+const entities = (text: string, slash: string, quote: string) =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", quote)
+    .replaceAll("/", slash);
+const unicode = (text: string, pattern: RegExp) =>
+  text.replace(pattern, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const lowerPercent = (text: string) => text.replace(/%../g, (byte) => byte.toLowerCase());
+test.each([
+  ["an escaped slash", SPECIAL.replaceAll("/", "\\/")],
+  ["JSON with escaped slashes", json(SPECIAL).replaceAll("/", "\\/")],
+  ["JSON in JSON", json(json(SPECIAL))],
+  ["JSON in JSON with escaped slashes", json(json(SPECIAL).replaceAll("/", "\\/"))],
+  ["JSON in ASCII", unicode(json(SPECIAL), /[^ -~]/g)],
+  ["JSON for HTML", unicode(json(SPECIAL), /[<>&'/]/g)],
+  [
+    "Unicode escapes in upper case",
+    unicode(SPECIAL, /[^\w]/g).replace(/u00../g, (x) => `u${x.slice(1).toUpperCase()}`),
+  ],
+  ["percent-encoding", encodeURIComponent(SPECIAL)],
+  ["lower-case percent-encoding", lowerPercent(encodeURIComponent(SPECIAL))],
+  ["double percent-encoding", encodeURIComponent(encodeURIComponent(SPECIAL))],
+  ["a form", lowerPercent(new URLSearchParams([["", SPECIAL]]).toString().slice(1))],
+  ["HTML", entities(SPECIAL, "/", "&#39;")],
+  ["HTML with more entities", entities(SPECIAL, "&#x2F;", "&#x27;").replaceAll("=", "&#x3d;")],
+  ["HTML in HTML", entities(entities(SPECIAL, "/", "&#039;"), "/", "'")],
+  ["upper-case hex", Buffer.from(SPECIAL).toString("hex").toUpperCase()],
+  ["Base64 in a URL", encodeURIComponent(Buffer.from(SPECIAL).toString("base64"))],
+])("a secret is redacted in %s", (_what, spelling) => {
+  registerSecret(SPECIAL);
+  expect(withoutHeld(`key=${spelling}, next`)).toBe("key=[hidden], next");
+});
+
+test("a secret in lower-case percent-encoding, HTML or with an escaped slash is held back from its first character", () => {
+  registerSecret(SPECIAL);
+  for (const start of ["CANARY%2f", "CANARY\\/a", "CANARY/a+b=c&amp;d", "CANARY\\u002fa"])
+    expect(heldBack(`key=${start}`)).toBe(start.length);
+});
+
 test("secrets are redacted in every part of a value, and other parts are kept", () => {
   registerSecret("CANARY-in-values");
   const value = {
