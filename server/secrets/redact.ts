@@ -76,7 +76,7 @@ function escapedWays(value: string): string[] {
   return [
     ...[json, json.replaceAll("/", "\\/"), ...encoded],
     ...encoded.map((text) => text.replace(/%../g, (byte) => byte.toLowerCase())),
-    value.replace(/[&<>"']/g, (char) => (char === "'" ? "&#39;" : `&${ENTITIES[char]};`)),
+    value.replace(/[&<>"']/g, (char) => (char === "'" ? "&#39;" : `&${ENTITIES[char] ?? ""};`)),
     value.replace(/[&<>'=+/]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
   ];
 }
@@ -98,14 +98,14 @@ const anySpelling = (text: string): string =>
     const letter = /^\\([a-z])$/.exec(JSON.stringify(char).slice(1, -1))?.[1];
     const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
     const bytes = Buffer.from(char).toString("hex").match(/../g) ?? [];
-    const name = Object.hasOwn(ENTITIES, char) ? `${ENTITIES[char]}|` : "";
+    const name = ENTITIES[char];
     return `(?:${[
       `\\\\{0,4}${literal}`,
       ...(letter ? [`\\\\{1,4}${letter}`] : []),
       ...(char === " " ? ["\\+"] : []),
       units.map((unit) => `\\\\{1,4}u${anyCase(unit)}`).join(""),
       bytes.map((byte) => `%(?:25){0,2}${anyCase(byte)}`).join(""),
-      `&(?:amp;){0,2}(?:${name}#0{0,4}${code}|#[xX]0{0,4}${anyCase(code.toString(16))});`,
+      `&(?:amp;){0,2}(?:${name ? `${name}|` : ""}#0{0,4}${code}|#[xX]0{0,4}${anyCase(code.toString(16))});`,
     ].join("|")})`;
   });
 

@@ -158,8 +158,10 @@ test("what is blocked stops the published version at once, wherever it starts", 
   const { api, id, save, publish, run } = newStage();
   save(draw("start > h > end", { h: { node_type: "http_request", config: { url: "https://a.test/x" } } }));
   await publish();
-  const sub = { node_type: "sub_workflow", config: { workflow_id: id } } as const;
-  const outer = api.workflows.create({ name: "Outer", graph: draw("start > sub > end", { sub }) });
+  const calling = draw("start > sub > end", {
+    sub: { node_type: "sub_workflow", config: { workflow_id: id } },
+  });
+  const outer = api.workflows.create({ name: "Outer", graph: calling });
   const { body: trigger } = await api.ask("POST", `/workflows/${id}/triggers`, { kind: "webhook" });
   const { id: before } = await run(1);
   const change = (sent: object) => api.ask("POST", `/workflows/${id}/capabilities`, sent);
