@@ -119,7 +119,7 @@ export const triggerFires = sqliteTable(
     status: text("status", {
       enum: ["pending", "buffered", "started", "skipped", "missed", "failed"],
     }).notNull(),
-    /** The input of its run while it is pending or buffered, as JSON. */
+    /** The input of its run while that has not started, as JSON; null for a planned time of a schedule, which has its own. */
     input: text("input"),
     runId: text("run_id"),
     /** Why no run started, as a sentence. */

@@ -153,6 +153,71 @@ test("refuses a backfill of more than 1,000 planned times, of a disabled schedul
   });
 });
 
+test("a waiting fire starts with the input that the schedule has by then, and with the trust of it", async () => {
+  const graph = draw("start > w > end", {
+    start: { output_keys: ["topic"] },
+    w: { config: { ms: 3_600_000 } },
+  });
+  const { api, id, workflow } = await scheduled("buffer_all", 2, {
+    graph,
+    config: { input: { topic: "a" } },
+  });
+  api.triggers.start();
+  await until(api, id, ["started", "buffered"]);
+  const stored = api.db.$client.prepare("select input from trigger_fires").pluck();
+  expect(stored.all()).toEqual([null, null]);
+  const { config } = api.triggerStore.ofKind("schedule")[0]!;
+  api.triggerStore.save(id, { config: { ...config, input: { topic: "b" } }, by: "session:s" });
+  const [first] = api.runs.list({ workflow_id: workflow });
+  await ask(api, "POST", `/runs/${first!.id}/cancel`, {});
+  await until(api, id, ["started", "started"]);
+  const { input, run } = api.runs.state(api.triggerStore.fires(id)[0]!.run_id!)!;
+  expect([input, run.origin?.trusted]).toEqual([{ topic: "b" }, true]);
+  expect(api.runs.state(first!.id)!.run.origin?.trusted).toBeUndefined();
+});
+
+test("a backfill that would let more than 1,000 fires wait is refused, whether or not it is confirmed", async () => {
+  const { api, id, next } = await scheduled("buffer_all", 0);
+  const waiting = Array.from({ length: 998 }, (_, k) => next - (k + 100) * HOUR);
+  api.triggerStore.addFires(
+    id,
+    waiting.map((planned_at) => ({ key: fireKey(planned_at), planned_at, status: "buffered" })),
+    next,
+  );
+  const range = (hours: number) => ({
+    from: new Date(next - hours * HOUR).toISOString(),
+    to: new Date(next).toISOString(),
+  });
+  for (const confirm of [false, true])
+    expect(await ask(api, "POST", `/triggers/${id}/backfill`, { ...range(3), confirm })).toMatchObject({
+      error: { code: "not_now", message: expect.stringContaining("998 fires already wait") },
+    });
+  expect(await ask(api, "POST", `/triggers/${id}/backfill`, { ...range(2), confirm: true })).toMatchObject({
+    count: 2,
+  });
+});
+
+test("all waiting fires of a disabled schedule are skipped, however many", async () => {
+  const { api, id, next } = await scheduled("buffer_all", 0);
+  const waiting = Array.from({ length: 2_100 }, (_, k) => next - (k + 1) * HOUR);
+  api.triggerStore.addFires(
+    id,
+    waiting.map((planned_at) => ({ key: fireKey(planned_at), planned_at, status: "buffered" })),
+    next,
+  );
+  await ask(api, "PUT", `/triggers/${id}`, { enabled: false });
+  api.triggers.start();
+  await vi.waitFor(() => expect(api.triggerStore.countFires(id, "skipped")).toBe(2_100), { timeout: 10_000 });
+});
+
+test("a schedule with a very large input is refused", async () => {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "W", graph: QUICK });
+  const config = { every: { unit: "hour" }, time_zone: "UTC", input: { a: "x".repeat(64_000) } };
+  const answer = await ask(api, "POST", `/workflows/${workflow}/triggers`, { kind: "schedule", config });
+  expect(answer).toMatchObject({ error: { message: expect.stringContaining("64,000 characters") } });
+});
+
 test("an invalid schedule is refused with what is wrong with it", async () => {
   const api = newApi();
   const workflow = api.workflows.create({ name: "W", graph: QUICK });

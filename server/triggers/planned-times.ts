@@ -1,15 +1,12 @@
 import { Rejection } from "@/server/domain/errors/rejection";
-import { fireKey } from "@/server/domain/trigger/overlap";
+import { fireKey, MAX_BUFFERED } from "@/server/domain/trigger/overlap";
 import { describe, nextTimes, timesBetween } from "@/server/domain/trigger/schedule";
-import type { FireStatus } from "@/server/store/triggers/fires";
 import type { StoredTrigger, StoredTriggerOf, TriggerStore } from "@/server/store/triggers/triggers";
 
 const MAX_BACKFILL = 1_000;
-/** Statuses of planned times that a backfill runs. */
-const RAN_NOT: readonly (FireStatus | undefined)[] = [undefined, "skipped", "missed", "failed"];
 
 interface Parts {
-  store: Pick<TriggerStore, "fire" | "fires" | "countFires" | "addFires">;
+  store: Pick<TriggerStore, "takenKeys" | "fires" | "countFires" | "addFires">;
   /** Called after waiting fires were recorded. */
   changed(): void;
   now?: () => number;
@@ -44,14 +41,20 @@ export function newPlannedTimes({ store, changed, now = Date.now }: Parts) {
           "bad_request",
           "The range has more than 1,000 planned times. Choose a shorter one.",
         );
+      const taken = new Set(store.takenKeys(id, range.from, end));
       const fires = times
         .map((planned_at) => ({ key: fireKey(planned_at), planned_at }))
-        .filter(({ key }) => RAN_NOT.includes(store.fire(id, key)?.status));
+        .filter(({ key }) => !taken.has(key));
+      const waiting = store.countFires(id, "buffered");
+      if (waiting + fires.length > MAX_BUFFERED)
+        throw new Rejection(
+          "not_now",
+          `${waiting} fires already wait, and at most 1,000 can. Choose a shorter range, or try again later.`,
+        );
       if (range.confirm) {
-        const { input } = config;
         store.addFires(
           id,
-          fires.map((fire) => ({ ...fire, input, status: "buffered" })),
+          fires.map((fire) => ({ ...fire, status: "buffered" })),
           next_at,
         );
         changed();

@@ -113,7 +113,7 @@ export class Schedules {
         })),
         next_at,
       );
-      return Number.POSITIVE_INFINITY;
+      return buffered.length > 0 ? this.now() : Number.POSITIVE_INFINITY;
     }
     const decision = decide(
       config,
@@ -137,13 +137,7 @@ export class Schedules {
     return decision.wake_at ?? Number.POSITIVE_INFINITY;
   }
 
-  private record({ id, config, next_at }: Schedule, fires: FireDecision[], nextAt: number | null): void {
-    if (fires.length === 0 && nextAt === next_at) return;
-    const { input } = config;
-    this.parts.store.addFires(
-      id,
-      fires.map((fire) => ({ ...fire, input })),
-      nextAt,
-    );
+  private record({ id, next_at }: Schedule, fires: FireDecision[], nextAt: number | null): void {
+    if (fires.length > 0 || nextAt !== next_at) this.parts.store.addFires(id, fires, nextAt);
   }
 }

@@ -4,7 +4,7 @@ import { TriggerSettings } from "@/server/domain/trigger/trigger";
 import { LIMITS } from "@/server/limits";
 import { newSealer } from "@/server/secrets/sealer";
 import { newTriggerStore } from "@/server/store/triggers/triggers";
-import { TriggerHost } from "./trigger-host";
+import { startedBy, TriggerHost } from "./trigger-host";
 
 test("after a start, all pending fires get their runs, and other work gets its turn meanwhile", async () => {
   const store = newTriggerStore(emptyDb(), newSealer(null, {}));
@@ -35,4 +35,13 @@ test("so many requests wait for ends of runs, also of the same one, and none who
   expect(await host.untilEnd("run_1", 60_000)).toBe(false);
   host.stop();
   expect(await Promise.all(waits)).not.toContain(true);
+});
+
+test("the input of a schedule's test from before a person saved it is not that person's", () => {
+  const store = newTriggerStore(emptyDb(), newSealer(null, {}), () => 10);
+  const config = { every: { unit: "hour" }, time_zone: "UTC" };
+  const settings = TriggerSettings.parse({ kind: "schedule", config });
+  const schedule = store.create("wf_1", settings, { by: "session:1" });
+  const trusted = (at: number, is_test: boolean) => startedBy(schedule, { at, is_test }).trusted;
+  expect([trusted(9, true), trusted(10, true), trusted(9, false)]).toEqual([undefined, true, true]);
 });

@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 import { z } from "zod";
 import { isSameJson } from "../base/json";
+import { sizeOf, sizeText } from "../base/sizes";
 import { JsonObject } from "../base/values";
 import { textHash } from "../text/text-hash";
 
@@ -57,6 +58,8 @@ export const OverlapPolicy = z.enum([
 ]);
 
 const YEAR_S = 366 * 86_400;
+/** In characters. A schedule is read for each of its planned times. */
+const MAX_INPUT = 64_000;
 
 /** The config of a trigger of the kind `schedule`. */
 export const ScheduleConfig = z
@@ -74,7 +77,10 @@ export const ScheduleConfig = z
     ends_at: Instant.exactOptional(),
     /** Maximum delay of a run after its planned time. */
     jitter_s: z.number().int().min(0).max(86_400).exactOptional(),
-    input: JsonObject.default({}),
+    input: JsonObject.default({}).refine(
+      (input) => sizeOf(input) <= MAX_INPUT,
+      `Use an input of at most ${sizeText(MAX_INPUT)}`,
+    ),
   })
   .refine(
     ({ starts_at, ends_at }) =>

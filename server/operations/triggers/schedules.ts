@@ -34,7 +34,7 @@ export const scheduleOperations = {
     name: "backfillSchedule",
     summary: "Run a schedule for past planned times",
     about:
-      "Covers planned times from `from` up to, but not including, `to`, at most 1,000. Skips those that have a run. The runs start one after another; with `allow_all`, in parallel. Without `confirm`, only counts them.",
+      "Covers planned times from `from` up to, but not including, `to`. Skips those that have a run. At most 1,000 can wait, including those that already do. The runs start one after another; with `allow_all`, in parallel. Without `confirm`, only counts them.",
     needs: "run",
     input: ByTrigger.extend({ from: Instant, to: Instant, confirm: z.boolean().default(false) }).strict(),
     output: z.object({

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray } from "drizzle-orm";
+import { and, asc, count, desc, eq } from "drizzle-orm";
 import { type Db, writeTransaction } from "@/db/open";
 import { triggerFires, triggers } from "@/db/schema";
 import { defined } from "@/server/domain/base/defined";
@@ -35,7 +35,8 @@ export interface Visitor {
 export interface NewFire extends Partial<Visitor> {
   key: string;
   planned_at: number;
-  input: JsonObject;
+  /** Absent for a planned time: its run gets the input that the schedule has when it starts. */
+  input?: JsonObject | undefined;
   status?: FireStatus | undefined;
   reason?: string | undefined;
   /** SHA-256 of the body of a delivery, hex. */
@@ -59,20 +60,6 @@ const shown = {
 const ofTrigger = (id: string) => eq(triggerFires.triggerId, id);
 const withKey = (id: string, key: string) => and(ofTrigger(id), eq(triggerFires.key, key));
 
-function insertFire(db: Db, triggerId: string, fire: NewFire & { at: number }): boolean {
-  const { key, planned_at: plannedAt, at, input, status = "pending", reason, visitor, address, depth } = fire;
-  return (
-    db
-      .insert(triggerFires)
-      .values({
-        ...{ triggerId, key, plannedAt, at, status, input: JSON.stringify(input) },
-        ...defined({ reason, bodyHash: fire.body_hash, visitor, address, depth, isTest: fire.is_test }),
-      })
-      .onConflictDoNothing()
-      .run().changes > 0
-  );
-}
-
 /** The fires of triggers. */
 export function newFires(db: Db, now: () => number) {
   const find = (which: ReturnType<typeof and>): WholeFire | undefined => {
@@ -85,7 +72,28 @@ export function newFires(db: Db, now: () => number) {
     return row && { ...row, input: row.input === null ? {} : ownJson<JsonObject>(row.input) };
   };
 
-  const addFire = (id: string, fire: NewFire) => insertFire(db, id, { ...fire, at: now() });
+  // Prepared once, since a backlog has many.
+  const insert = db.$client.prepare(
+    `insert into trigger_fires (trigger_id, key, planned_at, at, status, input, reason, body_hash, visitor, address, depth, is_test)
+     values (@id, @key, @planned_at, @at, @status, @input, @reason, @body_hash, @visitor, @address, @depth, @is_test)
+     on conflict do nothing`,
+  );
+  const settle = db.$client.prepare(
+    `update trigger_fires set status = @status, reason = @reason
+     where trigger_id = @id and key = @key and status in ('buffered', 'skipped', 'missed', 'failed')`,
+  );
+  const taken = db.$client
+    .prepare<[string, number, number], string>(
+      `select key from trigger_fires where trigger_id = ? and planned_at >= ? and planned_at < ?
+         and status in ('pending', 'buffered', 'started')`,
+    )
+    .pluck();
+  const rowOf = (id: string, { status = "pending", input, is_test = false, ...fire }: NewFire) => ({
+    ...{ reason: null, body_hash: null, visitor: null, address: null, depth: 0 },
+    ...defined(fire),
+    ...{ id, at: now(), status, is_test: Number(is_test), input: input ? JSON.stringify(input) : null },
+  });
+  const addFire = (id: string, fire: NewFire) => insert.run(rowOf(id, fire)).changes > 0;
 
   return {
     /** Records a fire before its run starts. False if one with this key is recorded. */
@@ -94,19 +102,14 @@ export function newFires(db: Db, now: () => number) {
     /** Records planned fires, new statuses of those without a run, and the next planned time in one transaction. */
     addFires: (id: string, fires: readonly NewFire[], nextAt: number | null): void =>
       writeTransaction(db, () => {
-        const isIdle = inArray(triggerFires.status, ["buffered", "skipped", "missed", "failed"]);
-        for (const fire of fires) {
-          const { key, status, reason = null } = fire;
-          if (!addFire(id, fire))
-            db.update(triggerFires)
-              .set({ ...defined({ status }), reason })
-              .where(and(withKey(id, key), isIdle))
-              .run();
-        }
+        for (const fire of fires) if (!addFire(id, fire)) settle.run(rowOf(id, fire));
         db.update(triggers).set({ nextAt }).where(eq(triggers.id, id)).run();
       }),
 
     fire: (id: string, key: string): WholeFire | undefined => find(withKey(id, key)),
+
+    /** The keys of fires planned in a range that have a run, or will have one. */
+    takenKeys: (id: string, from: number, to: number): string[] => taken.all(id, from, to),
 
     /** The fire of a delivery with the same body. */
     fireOfBody: (id: string, bodyHash: string): WholeFire | undefined =>
