@@ -53,6 +53,29 @@ export function workflowServices(
         ),
       }),
     }),
+    ...triggerServices(services, { needTrigger, needWorkflow, hasWorkflow }),
+    secrets: only(services.secrets, {
+      ...whole(services.secrets, "find", "knownTo"),
+      // Named, since every object inherits a method of this name.
+      valueOf: refuse,
+      list: () =>
+        services.secrets.list().flatMap((secret) => {
+          const own = secret.workflows?.filter((id) => ids.has(id)) ?? null;
+          return own?.length === 0 ? [] : [{ ...secret, workflows: own }];
+        }),
+    }),
+    variables: only(services.variables, {
+      ...checked((id) => id === null || needWorkflow(id), services.variables, "count", "list", "valuesFor"),
+      ...checked((id) => (id === null ? refuse() : needWorkflow(id)), services.variables, "put", "remove"),
+    }),
+  } satisfies Partial<Services>;
+}
+
+function triggerServices(
+  services: Services,
+  { needTrigger, needWorkflow, hasWorkflow }: Pick<Rights, "needTrigger" | "needWorkflow" | "hasWorkflow">,
+) {
+  return {
     triggerStore: only(services.triggerStore, {
       ...checked(
         needTrigger,
@@ -74,20 +97,6 @@ export function workflowServices(
       ),
       ...checked(needWorkflow, services.triggers, "graphOf"),
       ...whole(services.triggers, "changed"),
-    }),
-    secrets: only(services.secrets, {
-      ...whole(services.secrets, "find", "knownTo"),
-      // Named, since every object inherits a method of this name.
-      valueOf: refuse,
-      list: () =>
-        services.secrets.list().flatMap((secret) => {
-          const own = secret.workflows?.filter((id) => ids.has(id)) ?? null;
-          return own?.length === 0 ? [] : [{ ...secret, workflows: own }];
-        }),
-    }),
-    variables: only(services.variables, {
-      ...checked((id) => id === null || needWorkflow(id), services.variables, "count", "list", "valuesFor"),
-      ...checked((id) => (id === null ? refuse() : needWorkflow(id)), services.variables, "put", "remove"),
     }),
   } satisfies Partial<Services>;
 }
