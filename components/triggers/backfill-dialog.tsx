@@ -37,7 +37,8 @@ export function BackfillDialog({
   const trpc = useTrpc();
   const [range, setRange] = useState(() => ({
     from: toLocal(since ?? Date.now() - DAY_MS),
-    to: toLocal(Date.now()),
+    // To the end of this minute.
+    to: toLocal(Date.now() + 60_000),
   }));
   const from = toInstant(range.from);
   const to = toInstant(range.to);

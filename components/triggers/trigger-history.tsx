@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
+import { countOf } from "@/components/display/format";
 import { ErrorText } from "@/components/page/error-text";
 import type { Answers } from "@/components/trpc";
 import { useInvalidate, useTrpc } from "@/components/trpc";
@@ -65,7 +66,9 @@ export function TriggerHistory({
       }
     >
       {replay.dialog}
-      {trigger.kind === "schedule" && trigger.enabled ? <Planned trigger={trigger} /> : null}
+      {trigger.kind === "schedule" && trigger.enabled ? (
+        <Planned trigger={trigger} fires={fires.data} />
+      ) : null}
       <ErrorText error={fires.error} />
       {fires.data?.length ? (
         <ul aria-label="Fires, newest first" className="divide-y divide-line rounded-lg border border-line">
@@ -83,9 +86,10 @@ export function TriggerHistory({
 }
 
 /** A schedule's next and missed planned times, in its time zone. */
-function Planned({ trigger }: { trigger: Trigger }) {
+function Planned({ trigger, fires = [] }: { trigger: Trigger; fires?: readonly Fire[] | undefined }) {
   const { data } = useQuery(useTrpc().triggers.upcoming.queryOptions({ trigger_id: trigger.id }));
-  const since = data?.missed.at(-1)?.planned_at;
+  const missed = fires.filter(({ status }) => status === "missed");
+  const since = missed.at(-1)?.planned_at;
   const backfill = useDialog((close) => <BackfillDialog trigger={trigger} since={since} onClose={close} />);
   if (!data) return null;
   const time_zone = String(trigger.config.time_zone);
@@ -105,10 +109,9 @@ function Planned({ trigger }: { trigger: Trigger }) {
           <li key={at}>{moment.format(at)}</li>
         ))}
       </ol>
-      {data.missed.length > 0 ? (
+      {missed.length > 0 ? (
         <p className="mt-2 text-[13px] text-waiting">
-          Missed: {data.missed.map(({ planned_at }) => moment.format(planned_at)).join("; ")}. Backfill runs
-          them.
+          Missed {countOf(missed.length, "planned time")}. Backfill runs them.
         </p>
       ) : null}
       {backfill.dialog}
