@@ -189,9 +189,9 @@ test("a schedule is added, changed by its card, tested, and backfilled to finish
   await expect(page.getByRole("button", { name: `Trigger: ${name}` })).toBeVisible();
 
   await chooseForTrigger(page, name, "Test");
-  const test = page.getByRole("dialog", { name: "Test trigger" });
-  await expect(test.getByLabel("name")).toHaveValue("Ben");
-  await test.getByRole("button", { name: "Start test" }).click();
+  const testing = page.getByRole("dialog", { name: "Test trigger" });
+  await expect(testing.getByLabel("name")).toHaveValue("Ben");
+  await testing.getByRole("button", { name: "Start test" }).click();
   await expect(page.getByText("Started a test run", { exact: true })).toBeVisible();
 
   await chooseForTrigger(page, name, "History");
