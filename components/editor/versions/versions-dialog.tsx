@@ -175,7 +175,7 @@ function Chosen({ version, isInUse, flush, onRestored }: ChosenProps) {
             <Button
               size="sm"
               onClick={() => {
-                ui.setState({ comparedWith: number, isVersionsOpen: false, viewMode: "canvas" });
+                ui.setState({ comparedWith: number, isVersionsOpen: false, viewMode: "drawing" });
               }}
             >
               Show on canvas
