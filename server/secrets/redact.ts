@@ -30,7 +30,7 @@ export function registerSecret(value: string): void {
     ),
   ].filter(({ length }) => length >= SHORTEST);
   for (const text of written) loaded.written.set(text, anySpelling(text));
-  for (const spelling of [...written, ...escapedWays(value)]) loaded.values.add(spelling);
+  for (const spelling of [...written, ...escapedForms(value)]) loaded.values.add(spelling);
   const longestFirst = [...loaded.written].sort(([a], [b]) => b.length - a.length);
   loaded.pattern = new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
   for (const part of credentialsIn(value)) registerSecret(part);
@@ -70,7 +70,7 @@ function credentialsIn(value: string): string[] {
 }
 
 /** The usual ways to escape its special characters. */
-function escapedWays(value: string): string[] {
+function escapedForms(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const encoded = [encodeURIComponent(value), new URLSearchParams([["", value]]).toString().slice(1)];
   return [
