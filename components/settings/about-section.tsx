@@ -52,7 +52,7 @@ export function AboutSection({
         </dl>
       </Panel>
       <Panel title="Environment variables" description="Read at startup. All are optional." flush>
-        <section className="overflow-x-auto" tabIndex={0} aria-label="Variables">
+        <section className="overflow-x-auto" tabIndex={0} aria-label="All environment variables">
           <table className="w-full min-w-130 text-left text-[13px]">
             <thead>
               <tr className="border-b border-line text-ink-2">

@@ -7,8 +7,8 @@ import { type Held, missingIn } from "./held";
  */
 
 const SCOPES = "http-api/scopes.test.ts";
-const FORMS = "http-api/forms.test.ts";
-const HOOKS = "http-api/webhooks.test.ts";
+const FORMS = "http-api/triggers/forms.test.ts";
+const HOOKS = "http-api/triggers/webhooks.test.ts";
 const SECRETS = "tools/secrets.test.ts";
 const FORM_PAGE = "../e2e/form-page.spec.ts";
 
@@ -47,7 +47,10 @@ const ATTACKS: Readonly<Record<string, readonly Held[]>> = {
       HOOKS,
       "GitHub's signature covers the body alone, so the same body under another ID is the same delivery",
     ],
-    ["http-api/service-kill.test.ts", "one ID twice is one run, also if the server is killed in between"],
+    [
+      "http-api/triggers/service-kill.test.ts",
+      "one ID twice is one run, also if the server is killed in between",
+    ],
   ],
   "a key goes to another host (CVE-2026-56348)": [
     [SECRETS, "nothing is sent to a host that the secret isn't for"],

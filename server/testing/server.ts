@@ -2,9 +2,9 @@ import http from "node:http";
 import { boot } from "@/server/boot";
 import { defined } from "@/server/domain/base/defined";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
-import { serveForm } from "@/server/http-api/forms";
 import { serve } from "@/server/http-api/serve";
-import { serveHook } from "@/server/http-api/webhooks";
+import { serveForm } from "@/server/http-api/triggers/forms";
+import { serveHook } from "@/server/http-api/triggers/webhooks";
 import { getServices } from "@/server/services";
 import { CustomToolStore } from "@/server/store/library/custom-tools";
 

@@ -41,7 +41,7 @@ export function RunAgainProvider({
   children: ReactNode;
 }) {
   const { graph, isGone } = useTodaysWorkflow(workflowId);
-  const { isPending, start } = useStartAgain(workflowId, graph);
+  const { isPending, start } = useStartAgain(runId, workflowId, graph);
   const editing = useDialog((close) => <EditInput runId={runId} workflowId={workflowId} onClose={close} />);
   return (
     <RunAgainContext value={{ isGone, isPending, start, editInput: editing.open }}>
@@ -62,7 +62,7 @@ function useTodaysWorkflow(workflowId: string) {
 }
 
 /** A note if the workflow has changed since the run. */
-function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
+function useStartAgain(runId: string, workflowId: string, today: WorkflowGraph | undefined) {
   const router = useRouter();
   const store = useRunViewStore();
   // One key per page: several clicks start one run.
@@ -86,8 +86,8 @@ function useStartAgain(workflowId: string, today: WorkflowGraph | undefined) {
     isPending: start.isPending,
     start: () => {
       if (!store) return;
-      const { input, run } = store.view.getState().head;
-      start.mutate({ workflow_id: workflowId, input, from_run: run.id, idempotency_key: key });
+      const { input } = store.view.getState().head;
+      start.mutate({ workflow_id: workflowId, input, from_run: runId, idempotency_key: key });
     },
   };
 }

@@ -12,7 +12,7 @@ import type { FormPage } from "@/server/domain/trigger/form-page";
 import { LIMITS } from "@/server/limits";
 import type { Services } from "@/server/operations/services";
 import { mayEnter, type OpenForm, openForm, submitForm, unlockForm } from "@/server/triggers/form";
-import { json, serveKeyed } from "./serve";
+import { json, serveKeyed } from "../serve";
 
 type FormServices = Pick<Services, "triggers" | "triggerStore" | "workflows" | "disk">;
 

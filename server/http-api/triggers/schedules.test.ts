@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { fireKey } from "@/server/domain/trigger/overlap";
-import { type Api, newApi } from "./testing";
+import { type Api, newApi } from "../testing";
 
 const HOUR = 3_600_000;
 const QUICK = draw("start > w > end", { w: { config: { ms: 1 } } });

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
 
-const root = path.resolve(import.meta.dirname, "../..");
+const root = path.resolve(import.meta.dirname, "../../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-hooks-"));
 const TOKEN = "trp_0123456789abcdef0123456789abcdef";
 let child: ChildProcess | null = null;

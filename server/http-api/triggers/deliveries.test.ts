@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { type Api, newApi } from "./testing";
+import { type Api, newApi } from "../testing";
 
 const letter = (wish: string, more = "end") =>
   draw(`start > write > ${more}`, {

@@ -2,8 +2,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { asJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
+import { type Api, newApi } from "../testing";
 import { formPage, serveForm } from "./forms";
-import { type Api, newApi } from "./testing";
 
 const HOST = "127.0.0.1:3000";
 const PUBLIC = "troupe.example";

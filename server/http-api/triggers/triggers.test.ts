@@ -3,7 +3,7 @@ import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
 import { ScheduleConfig } from "@/server/domain/trigger/schedule";
-import { type Api, newApi } from "./testing";
+import { type Api, newApi } from "../testing";
 import { serveHook } from "./webhooks";
 
 const HOST = "127.0.0.1:3000";

@@ -6,7 +6,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import { binOperations } from "@/server/operations/bin";
 import { fakeTools } from "@/server/runner/testing";
 import { defineTool } from "@/server/tools/define";
-import { type Api, newApi } from "./testing";
+import { type Api, newApi } from "../testing";
 import { serveHook } from "./webhooks";
 
 /*

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { asJson } from "@/server/domain/base/json";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import { type Api, newApi } from "./testing";
+import { type Api, newApi } from "../testing";
 import { serveHook } from "./webhooks";
 
 const HOST = "127.0.0.1:3000";

@@ -2,7 +2,7 @@ import { Rejection } from "@/server/domain/errors/rejection";
 import { LIMITS } from "@/server/limits";
 import type { Services } from "@/server/operations/services";
 import type { FireOutcome } from "@/server/triggers/trigger-host";
-import { json, serveKeyed } from "./serve";
+import { json, serveKeyed } from "../serve";
 
 /** Answers a delivery to the webhook with this key. */
 export const serveHook = (request: Request, key: string, services: () => HookServices): Promise<Response> =>
