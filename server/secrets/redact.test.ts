@@ -35,38 +35,20 @@ test("a secret with regex metacharacters is matched literally", () => {
 });
 
 const SPECIAL = `CANARY/a+b=c&d<e>f"g'h é`;
-const entities = (text: string, slash: string, quote: string) =>
-  text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", quote)
-    .replaceAll("/", slash);
-const unicode = (text: string, pattern: RegExp) =>
-  text.replace(pattern, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const lowerPercent = (text: string) => text.replace(/%../g, (byte) => byte.toLowerCase());
+const base64 = Buffer.from(SPECIAL).toString("base64");
+const html = SPECIAL.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 test.each([
-  ["an escaped slash", SPECIAL.replaceAll("/", "\\/")],
+  ["JSON", json(SPECIAL)],
   ["JSON with escaped slashes", json(SPECIAL).replaceAll("/", "\\/")],
-  ["JSON in JSON", json(json(SPECIAL))],
-  ["JSON in JSON with escaped slashes", json(json(SPECIAL).replaceAll("/", "\\/"))],
-  ["JSON in ASCII", unicode(json(SPECIAL), /[^ -~]/g)],
-  ["JSON for HTML", unicode(json(SPECIAL), /[<>&'/]/g)],
-  [
-    "Unicode escapes in upper case",
-    unicode(SPECIAL, /[^\w]/g).replace(/u00../g, (x) => `u${x.slice(1).toUpperCase()}`),
-  ],
+  ["JSON for HTML", json(SPECIAL).replace(/[<>&'/]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`)],
   ["percent-encoding", encodeURIComponent(SPECIAL)],
   ["lower-case percent-encoding", lowerPercent(encodeURIComponent(SPECIAL))],
-  ["double percent-encoding", encodeURIComponent(encodeURIComponent(SPECIAL))],
   ["a form", lowerPercent(new URLSearchParams([["", SPECIAL]]).toString().slice(1))],
-  ["HTML", entities(SPECIAL, "/", "&#39;")],
-  ["HTML with more entities", entities(SPECIAL, "&#x2F;", "&#x27;").replaceAll("=", "&#x3d;")],
-  ["HTML in HTML", entities(entities(SPECIAL, "/", "&#039;"), "/", "'")],
+  ["HTML", html.replace(/"/g, "&quot;").replace(/'/g, "&#39;")],
   ["upper-case hex", Buffer.from(SPECIAL).toString("hex").toUpperCase()],
-  ["Base64 in a URL", encodeURIComponent(Buffer.from(SPECIAL).toString("base64"))],
+  ["Base64 in a URL", encodeURIComponent(base64)],
 ])("a secret is redacted in %s", (_what, spelling) => {
   registerSecret(SPECIAL);
   expect(withoutHeld(`key=${spelling}, next`)).toBe("key=[hidden], next");
@@ -110,4 +92,10 @@ test("the end of a text that may begin a secret is held back", () => {
   expect(heldBack("QQ-abQQ-abx")).toBe(0);
   expect(heldBack("")).toBe(0);
   expect(heldBack("the QQ-abcdefg~i")).toBe(0);
+});
+
+test("a long secret with many special characters is redacted", () => {
+  const pem = Array.from({ length: 40 }, (_, k) => `CANARY${k}/+aB=`.repeat(6)).join("\n");
+  registerSecret(JSON.stringify({ keys: [pem] }));
+  expect(withoutHeld(`${JSON.stringify({ keys: [pem] })} next`)).toBe("[hidden] next");
 });

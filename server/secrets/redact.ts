@@ -5,9 +5,6 @@ import { keysIn } from "@/server/domain/graph/secrets";
 const SHORTEST = 8;
 
 interface Loaded {
-  /** As they are, and encoded as a whole, each with the source of an expression that finds it. */
-  written: Map<string, string>;
-  /** Also in the usual ways to escape single characters. */
   values: Set<string>;
   pattern: RegExp | null;
 }
@@ -16,23 +13,15 @@ declare global {
   var __troupeSecrets: Loaded | undefined;
 }
 
-globalThis.__troupeSecrets ??= { written: new Map(), values: new Set(), pattern: null };
+globalThis.__troupeSecrets ??= { values: new Set(), pattern: null };
 const loaded = globalThis.__troupeSecrets;
 
 /** From now on this value is blacked out of logs, errors and events, in each way it may be written. */
 export function registerSecret(value: string): void {
   if (value.length < SHORTEST || loaded.values.has(value)) return;
-  const bytes = Buffer.from(value);
-  const written = [
-    ...[value, bytes.toString("hex"), bytes.toString("hex").toUpperCase(), bytes.toString("base64")],
-    ...["base64" as const, "base64url" as const].flatMap((form) =>
-      [0, 1, 2].map((at) => within(value, form, at)),
-    ),
-  ].filter(({ length }) => length >= SHORTEST);
-  for (const text of written) loaded.written.set(text, anySpelling(text));
-  for (const spelling of [...written, ...escapedForms(value)]) loaded.values.add(spelling);
-  const longestFirst = [...loaded.written].sort(([a], [b]) => b.length - a.length);
-  loaded.pattern = new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
+  for (const spelling of spellingsOf(value)) if (spelling.length >= SHORTEST) loaded.values.add(spelling);
+  const longestFirst = [...loaded.values].sort((a, b) => b.length - a.length);
+  loaded.pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
   for (const part of credentialsIn(value)) registerSecret(part);
 }
 
@@ -69,45 +58,28 @@ function credentialsIn(value: string): string[] {
   return [credentials, pair, password, ...(password === "" || /^[^@\d]*\d[^@]*$/.test(user) ? [user] : [])];
 }
 
-/** The usual ways to escape its special characters. */
-function escapedForms(value: string): string[] {
+/** The value, encoded as a whole, and with its special characters escaped as usual in JSON, addresses and HTML. */
+function spellingsOf(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const [hex, base64] = [bytes.toString("hex"), bytes.toString("base64")];
   const json = JSON.stringify(value).slice(1, -1);
-  const encoded = [encodeURIComponent(value), new URLSearchParams([["", value]]).toString().slice(1)];
+  const percent = [value, base64].map(encodeURIComponent);
+  percent.push(new URLSearchParams([["", value]]).toString().slice(1));
   return [
-    ...[json, json.replaceAll("/", "\\/"), ...encoded],
-    ...encoded.map((text) => text.replace(/%../g, (byte) => byte.toLowerCase())),
-    value.replace(/[&<>"']/g, (char) => (char === "'" ? "&#39;" : `&${ENTITIES[char] ?? ""};`)),
-    value.replace(/[&<>'=+/]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+    ...[value, hex, hex.toUpperCase(), base64, json, json.replaceAll("/", "\\/")],
+    ...[...percent, ...percent.map((text) => text.replace(/%../g, (byte) => byte.toLowerCase()))],
+    json.replace(/[&<>'/]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+    value.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char),
+    ...["base64" as const, "base64url" as const].flatMap((form) =>
+      [0, 1, 2].map((at) => within(value, form, at)),
+    ),
   ];
 }
-
-/** Names of characters in HTML. */
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" },
-  ...{ "/": "sol", "+": "plus", "=": "equals" },
+  ...{ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" },
 };
 
-const anyCase = (hex: string) => hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-
-/** The source of an expression that finds a text, however its special characters are escaped, and also if twice. */
-const anySpelling = (text: string): string =>
-  text.replace(/[^\w-]/gu, (char) => {
-    if (char === ".") return "\\.";
-    const code = char.codePointAt(0) ?? 0;
-    const literal = /[$()*+?[\\\]^{|}/]/.test(char) ? `\\${char}` : char;
-    const letter = /^\\([a-z])$/.exec(JSON.stringify(char).slice(1, -1))?.[1];
-    const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
-    const bytes = Buffer.from(char).toString("hex").match(/../g) ?? [];
-    const name = ENTITIES[char];
-    return `(?:${[
-      `\\\\{0,4}${literal}`,
-      ...(letter ? [`\\\\{1,4}${letter}`] : []),
-      ...(char === " " ? ["\\+"] : []),
-      units.map((unit) => `\\\\{1,4}u${anyCase(unit)}`).join(""),
-      bytes.map((byte) => `%(?:25){0,2}${anyCase(byte)}`).join(""),
-      `&(?:amp;){0,2}(?:${name ? `${name}|` : ""}#0{0,4}${code}|#[xX]0{0,4}${anyCase(code.toString(16))});`,
-    ].join("|")})`;
-  });
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** The text without secrets: those we hold, and what looks like a key. For logs and errors. */
 export function redact(text: string): string {

@@ -10,17 +10,6 @@ const KEPT_MS = 30 * DAY_MS;
 /** Every fire is kept at least this long, so that a repeated delivery starts no second run. */
 const REPLAY_MS = DAY_MS;
 
-const MISSED_ENDS = `select id from runs r where workflow_id = @workflow and status = 'finished'
-     and parent_run is null and forked_from is null and trigger <> 'test'
-     and final_status in (select value from json_each(@endings))
-     and finished_at >= max(@since, coalesce((select max(planned_at) from trigger_fires
-       where trigger_id = @trigger and not is_test), @since) - @overlap)
-     and not exists (select 1 from trigger_fires f where f.trigger_id = @trigger and f.key = r.id)
-   order by finished_at, id`;
-const FORGET_FIRES = `delete from trigger_fires where rowid in (select place from
-    (select rowid as place, status, at, row_number() over (partition by trigger_id order by at desc) as nth from trigger_fires)
-    where status not in ('pending', 'buffered') and at < @replay and (at < @old or nth > @kept))`;
-
 /** Outcomes of fires and their runs. */
 export function newFireHistory(db: Db, now: () => number) {
   const openRuns = db.$client
@@ -45,8 +34,21 @@ export function newFireHistory(db: Db, now: () => number) {
        and (f.status = 'failed' or (f.status = 'started' and r.final_status in ('COMPLETED', 'ERROR')))
      order by f.at desc, f.planned_at desc limit 20`,
   );
-  const missedEnds = db.$client.prepare<[MissedEnds & { endings: string }], string>(MISSED_ENDS).pluck();
-  const forgetFires = db.$client.prepare(FORGET_FIRES);
+  const missedEnds = db.$client
+    .prepare<
+      [MissedEnds & { endings: string }],
+      string
+    >(`select id from runs r where workflow_id = @workflow and status = 'finished'
+     and parent_run is null and forked_from is null and trigger <> 'test'
+     and final_status in (select value from json_each(@endings))
+     and finished_at >= max(@since, coalesce((select max(planned_at) from trigger_fires
+       where trigger_id = @trigger and not is_test), @since) - @overlap)
+     and not exists (select 1 from trigger_fires f where f.trigger_id = @trigger and f.key = r.id)
+   order by finished_at, id`)
+    .pluck();
+  const forgetFires = db.$client.prepare(`delete from trigger_fires where rowid in (select place from
+    (select rowid as place, status, at, row_number() over (partition by trigger_id order by at desc) as nth from trigger_fires)
+    where status not in ('pending', 'buffered') and at < @replay and (at < @old or nth > @kept))`);
 
   return {
     /** The runs of a trigger that haven't ended, oldest first. */
