@@ -92,7 +92,10 @@ const NOWHERE: Place = {
 };
 
 async function newWorld() {
+  // Without its clock watch, which on a stalled machine notes in waiting runs that time has passed.
+  vi.useFakeTimers({ toFake: ["setInterval"] });
   const api = newApi(() => "done");
+  vi.useRealTimers();
   api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
   await api.ask("POST", "/roles", { ...api.roles.all()[0], name: "a", description: "a" });
   await api.ask("POST", "/crews", { crew: { crew_id: "a", agents: [{ agent_id: "b", role_name: "a" }] } });
