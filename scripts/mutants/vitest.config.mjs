@@ -6,10 +6,12 @@ import base from "../../vitest.config.ts";
 const EXCLUDED = [
   "server/cli/workflow.test.ts",
   "server/http-api/freeze.test.ts",
-  "server/runner/power-cut.test.ts",
+  "server/http-api/triggers/service-kill.test.ts",
+  "server/triggers/schedule-process.test.ts",
+  "server/runner/durable/power-cut.test.ts",
   "server/runner/lifecycle/recovery-process.test.ts",
   // Measures how long the thread is blocked, and instrumented code is slower.
-  "server/runner/budget.test.ts",
+  "server/runner/node/budget.test.ts",
   "server/tools/mcp/**",
   "server/tools/operator/**",
   "server/tools/sandbox/**",
