@@ -21,7 +21,7 @@ import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { callOf } from "./called";
-import { deployCommand } from "./deploy-command";
+import { deployCommand } from "./deploy/deploy-command";
 import { explainCommand } from "./explain";
 import { foreign } from "./foreign";
 import { findingLine, importCommand } from "./import-command";

@@ -249,7 +249,7 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
   for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
 }
 
-/** Deletes workflows of the bin for good, with all that belongs to them; returns how many. */
+/** Permanently deletes workflows in the bin, with everything that belongs to them; returns how many. */
 export const deleteBinned = (db: Db, which: SQL): number =>
   db.transaction((tx) => {
     const ids = tx

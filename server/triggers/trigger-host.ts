@@ -147,7 +147,7 @@ export class TriggerHost {
   private launch(trigger: StoredTrigger, fire: WholeFire): FireOutcome {
     const { store, startRun, log } = this.parts;
     const { key, is_test } = fire;
-    // As it is now, like the trust in it.
+    // The current one, since the trust is also that of the current settings.
     const input = trigger.kind === "schedule" && !is_test ? trigger.config.input : fire.input;
     try {
       const started = startRun({

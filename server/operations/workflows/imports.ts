@@ -317,7 +317,7 @@ function bringIn(
 /** The texts of files, without those that a person here wrote already. */
 function foreignIn({ graph, roles, agents, crews }: Imported, { called, ...services }: Services): string[] {
   const here = textsIn([
-    // Also of those that the caller may not see: nobody else's text becomes a file's.
+    // Of all workflows, also those the caller may not see: their text must not count as the file's.
     called.list().map((one) => one.graph.nodes),
     services.roles.list().map(({ role, origin }) => (origin ? null : role)),
     services.agents.list(),

@@ -103,7 +103,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             tainted: !INSIDE_RUN.has(scope) || caller.tainted !== false,
             source: {
               ...sourceOf(caller, "store_memory"),
-              // A node of a run writes for nobody, whoever started the run.
+              // A node of a run is not a person, whoever started the run.
               ...defined({
                 by: caller.agent ? ("agent" as const) : caller.run ? undefined : ("person" as const),
                 run_id: caller.run?.id,

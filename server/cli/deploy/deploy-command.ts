@@ -14,13 +14,13 @@ import { writtenTests } from "@/server/domain/scenario/test-file";
 import { nothingImported } from "@/server/interop/import/format";
 import { LIMITS } from "@/server/limits";
 import { isLoopback } from "@/server/settings";
-import { parseOptions, UsageError } from "./arguments";
-import { callOf } from "./called";
-import { findingLine } from "./import-command";
-import { printableLine } from "./output/printable";
-import type { Stdio } from "./output/stdio";
-import { readWorkflowAt, UnusableError } from "./read-path";
-import type { ServerTerminal } from "./server-ask";
+import { parseOptions, UsageError } from "../arguments";
+import { callOf } from "../called";
+import { findingLine } from "../import-command";
+import { printableLine } from "../output/printable";
+import type { Stdio } from "../output/stdio";
+import { readWorkflowAt, UnusableError } from "../read-path";
+import type { ServerTerminal } from "../server-ask";
 
 const DEPLOY_USAGE = `Publishes a workflow file on another Troupe server.
 
@@ -108,7 +108,7 @@ function ownToken(to: string, { TROUPE_URL }: ServerTerminal["env"]): string {
   );
 }
 
-/** Throws UsageError if nobody can be asked. */
+/** Throws UsageError without a terminal. */
 async function isConfirmed(stdio: Stdio, question: string): Promise<boolean> {
   if (!stdio.isInteractive) throw new UsageError("Pass --yes to deploy without asking.");
   return /^y(es)?$/i.test((await stdio.ask(question)).trim());
