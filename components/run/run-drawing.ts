@@ -30,7 +30,7 @@ export function useRunDrawing({
   return { graph, roles, agents, run, workflows };
 }
 
-/** Names of the workflows that nodes of the current run call, by id, recorded when it started. */
+/** Names by ID of the workflows that the run calls, recorded at its start. */
 export function useWorkflowNames(): ReadonlyMap<string, string> {
   const called = useRun<RunState["run"]["workflows"]>(({ head }) => head.run.workflows, undefined);
   return useMemo(() => new Map(Object.entries(called ?? {}).map(([id, { name }]) => [id, name])), [called]);

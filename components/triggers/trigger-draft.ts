@@ -346,7 +346,7 @@ export function draftErrors(kind: TriggerKind, config: JsonObject): Record<strin
   const errors: Record<string, string> = {};
   for (const issue of TriggerSettings.safeParse({ kind, config }).error?.issues ?? []) {
     const [, first, second] = issue.path.map(String);
-    // The day of a month is the one part of a plan without a check of its own.
+    // The field doesn't check the day of a month.
     const name = first === "every" ? (second ?? "day") : first === "input" ? `input.${second}` : first;
     const key = name === "n" ? "every" : name === "on" && kind === "workflow" ? "ends" : String(name);
     errors[key] ??= issueText(issue);
