@@ -75,6 +75,9 @@ describe("an unobstructed call", () => {
       asked: [],
     });
   });
+  test("a repeated call needs nobody who is told of it", () => {
+    expect(made([{ ok: true, value: 1, repeated: true }])).toMatchObject({ came: { value: 1 } });
+  });
   test("an unobstructed call fails with its own error", () => {
     const { failed, asked } = made([{ ok: false, error: { name: "E", message: "no line" } }]);
     expect(failed).toMatchObject({ name: "StepFailed", error: { name: "E", message: "no line" } });

@@ -493,6 +493,7 @@ describe("files from other tools", () => {
       expect(findings).toMatchObject([{ level: "error", message: containing(words) }]);
     };
     rejected("", "empty");
+    rejected(" \n\t", "empty");
     rejected('{"nodes": {', "Invalid JSON: unexpected end of file");
     rejected('{\n  "nodes": oops}', "JSON");
     rejected("[]", "a list");
