@@ -71,6 +71,16 @@ const reachable = create(() => ({ yes: true }));
 /** Whether the last query reached the server. */
 export const useIsServerReachable = () => reachable((state) => state.yes);
 
+/** Reports that the server didn't respond to another request; calls `done` as soon as a query reaches it. */
+export function onceReachable(done: () => void): void {
+  reachable.setState({ yes: false });
+  const stop = reachable.subscribe(({ yes }) => {
+    if (!yes) return;
+    stop();
+    done();
+  });
+}
+
 /** The connection to the server for everything below it. */
 export function TroupeApi({ children }: { children: ReactNode }) {
   const [queryClient] = useState(newQueryClient);

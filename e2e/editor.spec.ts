@@ -185,3 +185,26 @@ test("capabilities of a file need permission, and problems block a run, link to 
   await page.getByRole("button", { name: "Add start node", exact: true }).click();
   await expect(app.canvas.card("Start")).toBeVisible();
 });
+
+test("a dialog opened while the server is away appears when it is back, with all edits kept", async ({
+  app,
+  page,
+  context,
+}) => {
+  await app.openWorkflow(APPROVAL);
+  await app.canvas.select("Handle Rejection");
+  await context.setOffline(true);
+  await settings(page).getByLabel("Name", { exact: true }).fill("Say no");
+  await page
+    .getByRole("toolbar", { name: "Editor toolbar" })
+    .getByRole("button", { name: "More", exact: true })
+    .click();
+  await page.getByRole("menuitem", { name: "Versions" }).click();
+  await expect(page.getByText("Reconnecting…")).toBeVisible();
+  await expect(app.canvas.card("Say no")).toBeVisible();
+  await context.setOffline(false);
+  await expect(page.getByRole("dialog", { name: "Versions" })).toBeVisible();
+  await saved(page);
+  await page.reload();
+  await expect(app.canvas.card("Say no")).toBeVisible();
+});

@@ -178,6 +178,14 @@ test("all commands named in the docs exist", async () => {
   expect(commands.filter((name) => !program.includes(`troupe ${name}`) && name !== "start")).toEqual([]);
 });
 
+/** Sections of docs/cli.md about one command, or about commands with the same options. */
+const SECTIONS = new Map([
+  ["Run tests", "test"],
+  ["Import", "import"],
+  ["Deploy", "deploy"],
+  ["Control a running server", "pause"],
+]);
+
 test("all options of `npm run workflow` in the docs are in the help of their command", async () => {
   const help = new Map<string, string>();
   const helpOf = async (command: string) => {
@@ -192,7 +200,7 @@ test("all options of `npm run workflow` in the docs are in the help of their com
   let section = "";
   for (const line of cli.split("\n")) {
     if (line.startsWith("## "))
-      section = { "Run tests": "test", Import: "import", Deploy: "deploy" }[line.slice(3)] ?? "";
+      section = SECTIONS.get(line.slice(3)) ?? "";
     const command = /npm run workflow -- ([a-z]+) /.exec(line)?.[1] ?? section;
     for (const [, option = ""] of line.matchAll(/(?<=[\s`])(--[a-z][a-z-]+)/g)) named.push([command, option]);
   }

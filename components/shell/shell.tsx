@@ -19,6 +19,7 @@ import { Tooltip } from "@/components/ui/overlay/tooltip";
 import { PageLink } from "@/components/ui/page-link";
 import { Toolbar } from "@/components/ui/toolbar";
 import { Glossary } from "./glossary";
+import { keepLoadingScripts } from "./late-scripts";
 import { DemoNotice, DemoStrip, ServerWatch } from "./notices";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
@@ -75,6 +76,7 @@ export function Shell({
 }) {
   const path = usePathname();
   useEffect(countLayoutShiftClicks, []);
+  useEffect(keepLoadingScripts, []);
   if (path.startsWith("/login")) return children;
   // Beside a canvas, the rail shrinks to icons.
   const isStage = /^\/(workflows|runs)\/./.test(path);

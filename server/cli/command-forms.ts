@@ -4,6 +4,7 @@ import { Json, type JsonObject } from "@/server/domain/base/values";
 import { operations } from "@/server/operations";
 import type { CommandForm, Operation } from "@/server/operations/operation";
 import { parseOptions, UsageError } from "./arguments";
+import type { ServerOptions } from "./server-ask";
 
 /** An operation as a terminal command. */
 export interface TerminalCommand {
@@ -75,16 +76,13 @@ function readForm(form: string): Pick<TerminalCommand, "name" | "parameters" | "
 }
 
 /** Reads a command line by the forms of its first word. Throws UsageError. */
-export function readArguments([name, ...rest]: readonly string[]): {
-  command: TerminalCommand;
-  input: JsonObject;
-  url: string | undefined;
-  json: boolean;
-} | null {
+export function readArguments([name, ...rest]: readonly string[]):
+  | ({ command: TerminalCommand; input: JsonObject; json: boolean } & ServerOptions)
+  | null {
   const forms = commandsNamed(name);
   const known = Object.assign({}, ...forms.map(({ options }) => options)) as TerminalCommand["options"];
   const { values, positionals } = parseOptions(rest, { ...known, ...SERVER_OPTIONS });
-  const { help, url, json = false, ...given } = values;
+  const { help, url, "token-env": tokenEnv, json = false, ...given } = values;
   if (help) return null;
   const command = forms.find(({ parameters }) => isFor(parameters, positionals)) ?? forms[0];
   if (!command) throw new UsageError(`Unknown command "${name ?? ""}".`);
@@ -97,10 +95,15 @@ export function readArguments([name, ...rest]: readonly string[]): {
     positionals,
     usageOf(forms.map(({ form }) => form.form)),
   );
-  return { command, input: inputOf(command, [...parameters, ...optionsIn(command, given)]), url, json };
+  const input = inputOf(command, [...parameters, ...optionsIn(command, given)]);
+  return { command, input, url, tokenEnv, json };
 }
 
-const SERVER_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
+const SERVER_OPTIONS = {
+  url: { type: "string" },
+  "token-env": { type: "string" },
+  json: { type: "boolean" },
+} as const;
 
 type Named = [name: string, texts: readonly string[]];
 

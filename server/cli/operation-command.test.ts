@@ -35,6 +35,28 @@ function newTerminal(answer?: Parameters<typeof newApi>[0]) {
   return { api, call, printed, logged, start, until };
 }
 
+test("another server gets a token only by the name of its variable", async () => {
+  const sent: unknown[] = [];
+  const call = (...options: string[]) =>
+    operationCommand(["pause", "run_1", ...options], {
+      async send(url, { headers }) {
+        sent.push([url.host, new Headers(headers).get("authorization")]);
+        return new Response("{}");
+      },
+      env: { TROUPE_API_TOKEN: "own", THEIRS: "theirs" },
+      print() {},
+      log() {},
+      wait: async () => {},
+    });
+  await call();
+  await expect(call("--url", "https://troupe.example")).rejects.toThrow("--token-env NAME");
+  await call("--url", "https://troupe.example", "--token-env", "THEIRS");
+  expect(sent).toEqual([
+    ["127.0.0.1:3000", "Bearer own"],
+    ["troupe.example", "Bearer theirs"],
+  ]);
+});
+
 test("the terminal controls a server's run", async () => {
   const graph = draw("start > crew > paid > r; r aside> aside > end; r east> east > end", {
     crew: writersNode(),

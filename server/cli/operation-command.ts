@@ -55,10 +55,11 @@ function helpOf(commands: readonly TerminalCommand[]): string {
 
   NODE is a node id, or one of its executions, such as "ask#2". RUN is a run id.
   VALUE is JSON; anything else is sent as text.
-  --url URL  URL of the server; default: TROUPE_URL, then http://127.0.0.1:3000
-  --json     Print the response as JSON
+  --url URL         URL of the server; default: TROUPE_URL, then http://127.0.0.1:3000
+  --token-env NAME  Environment variable with its API token; default for this computer and TROUPE_URL:
+                    TROUPE_API_TOKEN
+  --json            Print the response as JSON
 
-The server's API token is read from TROUPE_API_TOKEN.
 Exit code: 0 done, 1 not found or failed, 2 rejected or invalid arguments; after fork and replay also 3 limit reached,
 4 waiting for a person, 130 cancelled.
 `;

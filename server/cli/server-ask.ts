@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "@/server/domain/base/defined";
 import type { JsonObject, Result } from "@/server/domain/base/values";
+import { isLoopback } from "@/server/settings";
 import { UsageError } from "./arguments";
 
 /** A request to the server, and how the person is told. */
@@ -17,17 +18,35 @@ export type Ask = (method: "GET" | "POST", path: string, body?: JsonObject) => P
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
-/** Asks the server at that address. Throws UsageError where it is none. */
-export function newAsk({ url }: { url: string | undefined }, { send, env }: ServerTerminal): Ask {
+/** A server's address, and the environment variable with its token, as command-line options. */
+export interface ServerOptions {
+  url: string | undefined;
+  tokenEnv: string | undefined;
+}
+
+/** The token for a server. Without `tokenEnv`, only this computer and TROUPE_URL get TROUPE_API_TOKEN. Throws UsageError. */
+export function tokenFor(url: string, tokenEnv: string | undefined, env: ServerTerminal["env"]): string {
+  const { host, hostname, origin } = new URL(url);
+  const { TROUPE_URL: own } = env;
+  if (tokenEnv === undefined && !isLoopback(hostname) && !(own && URL.parse(own)?.origin === origin))
+    throw new UsageError(
+      `TROUPE_API_TOKEN isn't sent to ${host}. Put an API token of that server into another variable, and pass its name as --token-env NAME.`,
+    );
+  return env[tokenEnv ?? "TROUPE_API_TOKEN"] ?? "";
+}
+
+/** Asks the server at that address. Throws UsageError if it isn't a URL, or must not get the token. */
+export function newAsk({ url, tokenEnv }: ServerOptions, { send, env }: ServerTerminal): Ask {
   const base = url ?? env.TROUPE_URL ?? "http://127.0.0.1:3000";
   if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is not a URL.`);
+  const token = tokenFor(base, tokenEnv, env);
   return async (method, path, body) => {
     let response: Response;
     try {
       response = await send(new URL(`/api/v1${path}`, base), {
         method,
         headers: {
-          authorization: `Bearer ${env.TROUPE_API_TOKEN ?? ""}`,
+          authorization: `Bearer ${token}`,
           ...(body ? { "content-type": "application/json" } : {}),
         },
         ...defined({ body: body ? JSON.stringify(body) : undefined }),
@@ -41,7 +60,7 @@ export function newAsk({ url }: { url: string | undefined }, { send, env }: Serv
     return {
       error:
         response.status === 401
-          ? "Invalid token. Set TROUPE_API_TOKEN to one of the server's API tokens."
+          ? `Invalid token. Set ${tokenEnv ?? "TROUPE_API_TOKEN"} to one of the server's API tokens.`
           : parsed.success
             ? parsed.data.error.message
             : `The server returned ${response.status}.`,

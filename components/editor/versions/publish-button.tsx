@@ -9,7 +9,7 @@ import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/input/text-field";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { toast } from "@/components/ui/toasts";
-import { useEditor } from "../editing/editor-store";
+import { useEditor, useEditorStore } from "../editing/editor-store";
 import { useUiStore } from "../ui-store";
 import { DifferenceList } from "./difference-list";
 import { useDraftDifferences, useVersions } from "./use-versions";
@@ -65,7 +65,7 @@ function useRefresh() {
 }
 
 function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onClose: () => void }) {
-  const id = useEditor((state) => state.id);
+  const editor = useEditorStore();
   const [note, setNote] = useState("");
   const [draft, setDraft] = useState<"idle" | "saving" | "unsaved">("idle");
   const [newest] = useVersions().data ?? [];
@@ -84,7 +84,7 @@ function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onCl
           { action: { label: "Versions", onSelect: () => ui.setState({ isVersionsOpen: true }) } },
         );
       },
-      onError: () => {},
+      onError: () => void refresh(),
     }),
   );
   return (
@@ -100,7 +100,8 @@ function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onCl
         setDraft("saving");
         void flush().then((isSaved) => {
           setDraft(isSaved ? "idle" : "unsaved");
-          if (isSaved) publish.mutate({ workflow_id: id, note });
+          const { id, revision } = editor.getState();
+          if (isSaved) publish.mutate({ workflow_id: id, note, revision });
         });
       }}
       onClose={onClose}

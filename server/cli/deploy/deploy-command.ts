@@ -13,14 +13,13 @@ import { secretsOfGraph } from "@/server/domain/library/capabilities";
 import { writtenTests } from "@/server/domain/scenario/test-file";
 import { nothingImported } from "@/server/interop/import/format";
 import { LIMITS } from "@/server/limits";
-import { isLoopback } from "@/server/settings";
 import { parseOptions, UsageError } from "../arguments";
 import { callOf } from "../called";
 import { findingLine } from "../import-command";
 import { printableLine } from "../output/printable";
 import type { Stdio } from "../output/stdio";
 import { readWorkflowAt, UnusableError } from "../read-path";
-import type { ServerTerminal } from "../server-ask";
+import { type ServerTerminal, tokenFor } from "../server-ask";
 
 const DEPLOY_USAGE = `Publishes a workflow file on another Troupe server.
 
@@ -62,8 +61,7 @@ export async function deployCommand(
   }
   const { file, to, note = "" } = options;
   const say = (line: string) => stdio.err(`${printableLine(line)}\n`);
-  const token = terminal.env[options["token-env"] ?? ownToken(to, terminal.env)] ?? "";
-  const ask = newTarget(to, token, terminal.send);
+  const ask = newTarget(to, tokenFor(to, options["token-env"], terminal.env), terminal.send);
 
   const local = await readLocal(file);
   const id = options.id ?? (await idByName(ask, local.name));
@@ -79,9 +77,12 @@ export async function deployCommand(
   const saved = there
     ? await ask("PUT", `/workflows/${encodeURIComponent(there.id)}`, local.file, { "if-match": there.etag })
     : await ask("POST", "/workflows", local.file);
-  const { id: saved_id, findings } = Saved.parse(saved.value);
+  const { id: saved_id, revision, findings } = Saved.parse(saved.value);
   for (const finding of findings) say(findingLine(finding));
-  const published = await ask("POST", `/workflows/${encodeURIComponent(saved_id)}/versions`, { note });
+  const published = await ask("POST", `/workflows/${encodeURIComponent(saved_id)}/versions`, {
+    note,
+    revision,
+  });
   const { number, created } = Published.parse(published.value);
   stdio.out(`${created ? "Published" : "Already published:"} ${shown} (${saved_id}) as version ${number}.\n`);
   return DONE;
@@ -98,16 +99,6 @@ function readOptions(argv: readonly string[]) {
   return { ...options, file, to };
 }
 
-/** The variable of this computer's token, which other servers must not get. Throws UsageError. */
-function ownToken(to: string, { TROUPE_URL }: ServerTerminal["env"]): string {
-  const { host, hostname, origin } = new URL(to);
-  const isOwn = TROUPE_URL && URL.canParse(TROUPE_URL) && new URL(TROUPE_URL).origin === origin;
-  if (isOwn || isLoopback(hostname)) return "TROUPE_API_TOKEN";
-  throw new UsageError(
-    `TROUPE_API_TOKEN isn't sent to ${host}. Put an API token of that server into another variable, and pass its name as --token-env NAME.`,
-  );
-}
-
 /** Throws UsageError without a terminal. */
 async function isConfirmed(stdio: Stdio, question: string): Promise<boolean> {
   if (!stdio.isInteractive) throw new UsageError("Pass --yes to deploy without asking.");
@@ -118,6 +109,7 @@ const Workflows = z.array(z.object({ id: z.string(), name: z.string() }));
 const Roles = z.array(z.object({ role: RoleDefinition }));
 const Saved = z.object({
   id: z.string(),
+  revision: z.int(),
   findings: z.array(z.object({ level: z.enum(FINDING_LEVELS), at: z.string(), message: z.string() })),
 });
 const Published = z.object({ number: z.int(), created: z.boolean() });

@@ -58,6 +58,16 @@ test("a published version keeps running while the draft changes, until the next 
   ]);
 });
 
+test("a draft that was changed meanwhile is not published", async () => {
+  const { api, id, save } = newStage();
+  const publish = (revision: number) => api.ask("POST", `/workflows/${id}/versions`, { revision });
+  save(saying("two"));
+  const { status, body } = await publish(1);
+  expect([status, body.error.code]).toEqual([412, "changed_meanwhile"]);
+  expect(api.versions.list(id)).toEqual([]);
+  expect((await publish(2)).body).toMatchObject({ number: 1, created: true });
+});
+
 test("versions are listed in pages, newest first, and read as files", async () => {
   const { api, id, save, publish } = newStage();
   for (const text of ["one", "two", "three"]) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { auditName } from "@/server/access/principal";
 import { Json } from "@/server/domain/base/values";
+import { Rejection } from "@/server/domain/errors/rejection";
 import { writeWorkflow } from "@/server/domain/graph/document/document";
 import { versionDifferences } from "@/server/domain/graph/version/differences";
 import type { VersionContent } from "@/server/domain/graph/version/version-diff";
@@ -83,14 +84,23 @@ export const versionOperations = {
     about:
       "Creates an immutable version of the draft, with copies of its roles, agents and crews, and with its permissions. Permissions blocked later are blocked in it, too. Triggers and other workflows run the newest version. Its tests run in the background. If nothing has changed since the newest version, returns that one.",
     needs: "author",
-    input: ByWorkflow.extend({ note: Note.default("") }),
+    input: ByWorkflow.extend({
+      note: Note.default(""),
+      revision: z.int().optional().meta({ description: "Publish only if this is the draft's revision" }),
+    }),
     output: Published,
-    problems: ["not_found", "invalid_input", "workflow_has_problems"],
+    problems: ["not_found", "changed_meanwhile", "invalid_input", "workflow_has_problems"],
     audits: ["workflow_published"],
     http: { route: "POST /workflows/{id}/versions", success: "The version" },
     cli: [{ form: "publish WORKFLOW [--note NOTE]", fields: CLI_FIELDS }],
-    run(services, { workflow_id, note }, caller) {
-      workflowOf(services, workflow_id);
+    run(services, { workflow_id, note, revision }, caller) {
+      const { revision: current } = workflowOf(services, workflow_id);
+      if (revision !== undefined && revision !== current)
+        throw new Rejection(
+          "changed_meanwhile",
+          "The draft was changed elsewhere. Check the changes and publish again.",
+          { revision: current },
+        );
       const content = publishable({ ...services, workflows: services.called }, workflow_id);
       if (!content) throw notFound("workflow");
       const by = auditName(caller.principal);

@@ -128,7 +128,10 @@ test("a skipped node keeps the person's output, and a late answer of its call is
 test("a quarantined run that is cancelled names the command it accepted but never applied", async () => {
   const stage = newStage({ models: fakeModels(() => new Promise<never>(() => {})) });
   const id = stage.start(draw("start > ask > end", { ask }), { roles: [role("Worker")] });
-  await status(stage, id).toBe("running");
+  // The last event before the call's answer: a process that has ended writes nothing more.
+  await expect
+    .poll(() => stage.store.events(id, 0, 100).some(({ type }) => type === "llm_call_started"))
+    .toBe(true);
   await stage.host.drain(0);
   const accepted = stage.store.command(id, { kind: "pause", by: "ann" }, 1);
   stage.store.hold(id, { code: "stopped_server", message: "It stopped the server.", at: 1 });

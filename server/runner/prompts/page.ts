@@ -46,11 +46,23 @@ function sharedLength(a: string, b: string): number {
   return at;
 }
 
+/** Replaces each random task ID by one that shares no prefix with the others, so that shared lengths don't vary by chance. */
+function withPlainIds(texts: readonly string[]): string[] {
+  const plain = new Map<string, string>();
+  return texts.map((text) =>
+    text.replace(/(?<=Task ID: |<task id=\\?")[0-9a-f]{12}\b/g, (id) => {
+      const known = plain.get(id) ?? String.fromCharCode(97 + plain.size).repeat(12);
+      plain.set(id, known);
+      return known;
+    }),
+  );
+}
+
 /**
  * Per call, in tokens: its length, and the length of the prefix shared with any earlier call and with the previous one.
  */
 export function shares(calls: readonly Asked[]): { tokens: number; shared: number; before: number }[] {
-  const texts = calls.map(serial);
+  const texts = withPlainIds(calls.map(serial));
   return texts.map((text, at) => {
     const lengths = texts.slice(0, at).map((other) => sharedLength(text, other));
     return {
