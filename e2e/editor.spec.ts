@@ -193,14 +193,14 @@ test("a dialog opened while the server is away appears when it is back, with all
 }) => {
   await app.openWorkflow(APPROVAL);
   await app.canvas.select("Handle Rejection");
-  await context.setOffline(true);
-  await settings(page).getByLabel("Name", { exact: true }).fill("Say no");
   await page
     .getByRole("toolbar", { name: "Editor toolbar" })
     .getByRole("button", { name: "More", exact: true })
     .click();
+  await context.setOffline(true);
   await page.getByRole("menuitem", { name: "Versions" }).click();
   await expect(page.getByText("Reconnecting…")).toBeVisible();
+  await settings(page).getByLabel("Name", { exact: true }).fill("Say no");
   await expect(app.canvas.card("Say no")).toBeVisible();
   await context.setOffline(false);
   await expect(page.getByRole("dialog", { name: "Versions" })).toBeVisible();

@@ -199,8 +199,7 @@ test("all options of `npm run workflow` in the docs are in the help of their com
   const named: [command: string, option: string][] = [];
   let section = "";
   for (const line of cli.split("\n")) {
-    if (line.startsWith("## "))
-      section = SECTIONS.get(line.slice(3)) ?? "";
+    if (line.startsWith("## ")) section = SECTIONS.get(line.slice(3)) ?? "";
     const command = /npm run workflow -- ([a-z]+) /.exec(line)?.[1] ?? section;
     for (const [, option = ""] of line.matchAll(/(?<=[\s`])(--[a-z][a-z-]+)/g)) named.push([command, option]);
   }

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { programOf } from "@/server/testing/program";
 
 /*
  * Patterns and values that hold up an engine which searches for longer than the world lasts, given to a real server
@@ -11,6 +12,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
  * killed over it and started again.
  */
 
+const program = await programOf("server/testing/server.ts");
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-freeze-"));
 const TOKEN = "trp_0123456789abcdef0123456789abcdef";
@@ -32,32 +34,28 @@ async function freePort(): Promise<number> {
 
 async function start(): Promise<void> {
   const port = await freePort();
-  const made = spawn(
-    process.execPath,
-    ["--conditions=react-server", "--import", "tsx", "server/testing/server.ts"],
-    {
-      cwd: root,
-      stdio: ["ignore", "pipe", "inherit"],
-      env: {
-        ...process.env,
-        PORT: String(port),
-        HOST: "127.0.0.1",
-        TROUPE_DATA_DIR: folder,
-        TROUPE_API_TOKEN: TOKEN,
-        TROUPE_ENABLE_CODE: "1",
-        TROUPE_OFFLINE_SPEED: "0",
-        TROUPE_PASSWORD: "",
-        OPENAI_API_KEY: "",
-        OPENAI_BASE_URL: "",
-        TROUPE_TEST_TOOL: JSON.stringify({
-          name: "echo",
-          description: "Says it again",
-          input_schema: shape,
-          code: "return input;",
-        }),
-      },
+  const made = spawn(process.execPath, program, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      ...process.env,
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      TROUPE_DATA_DIR: folder,
+      TROUPE_API_TOKEN: TOKEN,
+      TROUPE_ENABLE_CODE: "1",
+      TROUPE_OFFLINE_SPEED: "0",
+      TROUPE_PASSWORD: "",
+      OPENAI_API_KEY: "",
+      OPENAI_BASE_URL: "",
+      TROUPE_TEST_TOOL: JSON.stringify({
+        name: "echo",
+        description: "Says it again",
+        input_schema: shape,
+        code: "return input;",
+      }),
     },
-  );
+  });
   child = made;
   await new Promise<void>((resolve, reject) => {
     made.stdout.on("data", (text) => {

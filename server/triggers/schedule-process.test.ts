@@ -7,7 +7,9 @@ import { openDb } from "@/db/open";
 import { newSealer } from "@/server/secrets/sealer";
 import { newRunStore } from "@/server/store/runs/runs";
 import { newTriggerStore } from "@/server/store/triggers/triggers";
+import { programOf } from "@/server/testing/program";
 
+const program = await programOf("server/testing/scheduled-server.ts");
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-schedule-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -15,8 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Runs a server until it kills itself or has nothing to do; returns how it ended. */
 const live = (when: string, nth: number): Promise<string> =>
   new Promise((resolve) => {
-    const args = ["--conditions=react-server", "--import", "tsx", "server/testing/scheduled-server.ts"];
-    spawn(process.execPath, [...args, folder, when, String(nth)], { cwd: root, stdio: "inherit" }).once(
+    spawn(process.execPath, [...program, folder, when, String(nth)], { cwd: root, stdio: "inherit" }).once(
       "exit",
       (code, signal) => resolve(String(signal ?? code)),
     );

@@ -5,7 +5,9 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
+import { programOf } from "@/server/testing/program";
 
+const program = await programOf("server/testing/server.ts");
 const root = path.resolve(import.meta.dirname, "../../..");
 const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-hooks-"));
 const TOKEN = "trp_0123456789abcdef0123456789abcdef";
@@ -17,19 +19,15 @@ async function start(): Promise<void> {
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   port = (probe.address() as AddressInfo).port;
   await new Promise((resolve) => probe.close(resolve));
-  const made = spawn(
-    process.execPath,
-    ["--conditions=react-server", "--import", "tsx", "server/testing/server.ts"],
-    {
-      cwd: root,
-      stdio: ["ignore", "pipe", "inherit"],
-      env: {
-        ...process.env,
-        ...{ PORT: String(port), HOST: "127.0.0.1", TROUPE_DATA_DIR: folder, TROUPE_API_TOKEN: TOKEN },
-        ...{ TROUPE_PASSWORD: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" },
-      },
+  const made = spawn(process.execPath, program, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      ...process.env,
+      ...{ PORT: String(port), HOST: "127.0.0.1", TROUPE_DATA_DIR: folder, TROUPE_API_TOKEN: TOKEN },
+      ...{ TROUPE_PASSWORD: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" },
     },
-  );
+  });
   child = made;
   await new Promise<void>((resolve, reject) => {
     made.stdout.on("data", (text) => String(text).includes("ready") && resolve());

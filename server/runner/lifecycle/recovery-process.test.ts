@@ -5,7 +5,9 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newRunStore } from "@/server/store/runs/runs";
+import { programOf } from "@/server/testing/program";
 
+const program = await programOf("server/testing/freezing-host.ts");
 const folders: string[] = [];
 const children: ChildProcess[] = [];
 afterAll(() => {
@@ -22,19 +24,9 @@ async function live(
   when: string,
   isDone: (report: Report) => boolean,
 ): Promise<Report & { end: string }> {
-  const child = spawn(
-    process.execPath,
-    [
-      "--conditions=react-server",
-      "--import",
-      "tsx",
-      path.join(import.meta.dirname, "../../testing/freezing-host.ts"),
-      folder,
-      isFirst ? "first" : "again",
-      when,
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [...program, folder, isFirst ? "first" : "again", when], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   children.push(child);
   let report: Report = {};
   child.stdout.on("data", (text) => {

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { emptyDb } from "@/db/testing";
 import { draw } from "@/server/domain/testing/drawing";
+import { programOf } from "@/server/testing/program";
 import { savedGraph } from "@/server/testing/saved-graph";
 import { WorkflowStore } from "../workflows";
 import { MOST_POINTS } from "./restore-points";
@@ -101,8 +102,8 @@ afterAll(() => {
 test("after 200 saves and a kill -9, every restore point and every published version is whole", {
   timeout: 120_000,
 }, async () => {
-  const script = path.join(import.meta.dirname, "../../testing/saving-process.ts");
-  child = spawn(process.execPath, ["--conditions=react-server", "--import", "tsx", script, folder], {
+  const program = await programOf("server/testing/saving-process.ts");
+  child = spawn(process.execPath, [...program, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let printed = "";
