@@ -123,6 +123,18 @@ test("a save appears in other windows, and conflicting edits never overwrite eac
   await page.reload();
   await expect(app.canvas.card("Ask thrice")).toBeVisible();
   await expect(app.canvas.card("Say no again")).toBeVisible();
+
+  // A draft that was changed elsewhere is not published before it is shown.
+  await api("PUT", `/workflows/${id}`, APPROVAL);
+  await deaf.getByRole("button", { name: "Publish", exact: true }).click();
+  const publishing = deaf.getByRole("dialog", { name: "Publish" });
+  const publish = publishing.getByRole("button", { name: "Publish", exact: true });
+  await publish.click();
+  await expect(publishing.getByText("The draft was changed elsewhere.")).toBeVisible();
+  // Behind the dialog, without a role.
+  await expect(deaf.getByLabel("Name", { exact: true })).toHaveValue("Get Approval Status");
+  await publish.click();
+  await expect(deaf.getByRole("button", { name: "Version 1", exact: true })).toBeVisible();
   await deaf.close();
 
   // A workflow that was changed while its runs were open is up to date when the editor opens.

@@ -136,8 +136,8 @@ async function save(
   }
 }
 
-/** Back in this tab: takes over a newer version, unless that would lose local changes. */
-async function catchUp(client: Client, store: EditorStore): Promise<void> {
+/** Takes over a newer version, unless that would lose local changes. */
+export async function catchUp(client: Client, store: EditorStore): Promise<void> {
   const { id } = store.getState();
   const found = await client.workflows.get.query({ id }).catch(() => null);
   if (!found) return;

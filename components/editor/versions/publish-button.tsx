@@ -4,12 +4,13 @@ import { useMutation } from "@tanstack/react-query";
 import { Check, Upload } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { FormDialog } from "@/components/forms/form-dialog";
-import { useInvalidate, useTrpc } from "@/components/trpc";
+import { useInvalidate, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/input/text-field";
 import { useDialog } from "@/components/ui/overlay/use-dialog";
 import { toast } from "@/components/ui/toasts";
 import { useEditor, useEditorStore } from "../editing/editor-store";
+import { catchUp } from "../editing/use-autosave";
 import { useUiStore } from "../ui-store";
 import { DifferenceList } from "./difference-list";
 import { useDraftDifferences, useVersions } from "./use-versions";
@@ -66,6 +67,7 @@ function useRefresh() {
 
 function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onClose: () => void }) {
   const editor = useEditorStore();
+  const client = useTrpcClient();
   const [note, setNote] = useState("");
   const [draft, setDraft] = useState<"idle" | "saving" | "unsaved">("idle");
   const [newest] = useVersions().data ?? [];
@@ -84,7 +86,11 @@ function PublishDialog({ flush, onClose }: { flush: () => Promise<boolean>; onCl
           { action: { label: "Versions", onSelect: () => ui.setState({ isVersionsOpen: true }) } },
         );
       },
-      onError: () => void refresh(),
+      onError: () => {
+        // Perhaps because the draft was changed elsewhere.
+        void catchUp(client, editor);
+        void refresh();
+      },
     }),
   );
   return (
