@@ -60,6 +60,13 @@ describe("budget limits", () => {
     expect(await outcome({ max_cost_usd: 2, spent_cost_usd: 1.99, mode: "soft" }, estimate(1))).toBe("goes");
   });
 
+  test("a call in soft mode reserves nothing of the budget", async () => {
+    const budgets = newBudgets();
+    const soft = check({ max_total_tokens: 100, mode: "soft" });
+    await budgets.reserve("r", soft, estimate(), signal);
+    expect(await outcome({ max_total_tokens: 100 }, estimate(), budgets)).toBe("goes");
+  });
+
   test("a free call is sent even if the cost budget is exhausted", async () => {
     expect(await outcome({ max_cost_usd: 0 })).toBe("goes");
     expect(await outcome({ max_cost_usd: 2, spent_cost_usd: 2 })).toBe("goes");
@@ -249,6 +256,7 @@ describe("budget accounting of a run", () => {
     // Writing is free: what is left of tokens alone cuts it.
     const free: Estimate = { ...open(undefined), price: (read) => read };
     expect(await outcome({ max_cost_usd: 11, max_total_tokens: 500 }, free)).toBe("goes with 490");
+    expect(await outcome({ max_cost_usd: 10, max_total_tokens: 500 }, free)).toBe("goes with 490");
     expect(await outcome({ max_cost_usd: 9, max_total_tokens: 500 }, free)).toMatchObject({
       metric: "total_tokens",
     });

@@ -74,6 +74,8 @@ test("request_feedback returns an answer to each question", async () => {
 
 test.each([
   ["low", "async"],
+  ["normal", "async"],
+  ["high", "sync"],
   ["critical", "sync"],
 ])("an escalation with %s urgency is %s", async (urgency, mode) => {
   const { requested, output } = await turnsTo(
