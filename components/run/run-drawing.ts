@@ -30,7 +30,7 @@ export function useRunDrawing({
   return { graph, roles, agents, run, workflows };
 }
 
-/** Names by ID of the workflows that the run calls, recorded at its start. */
+/** The names of the workflows that the run calls, keyed by ID, as of its start. */
 export function useWorkflowNames(): ReadonlyMap<string, string> {
   const called = useRun<RunState["run"]["workflows"]>(({ head }) => head.run.workflows, undefined);
   return useMemo(() => new Map(Object.entries(called ?? {}).map(([id, { name }]) => [id, name])), [called]);

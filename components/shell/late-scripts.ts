@@ -1,9 +1,8 @@
 import { onceReachable } from "@/components/trpc";
 
 /**
- * Parts of a page that load when they are first used wait for the server if it is away: their loader hears of the error only
- * when the server is reachable, and then tries once more. Otherwise, the error page would replace the page, and unsaved
- * changes would be lost. Returns a function that stops this.
+ * Delays errors of scripts until the server is reachable, so that the loader's one retry succeeds and a lazily loaded dialog opens
+ * late. Otherwise, the error page would replace the page, and unsaved changes would be lost. Returns a function that stops this.
  */
 export function keepLoadingScripts(): () => void {
   const onError = (event: Event) => {

@@ -41,29 +41,48 @@ export function newAsk({ url, tokenEnv }: ServerOptions, { send, env }: ServerTe
   if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is not a URL.`);
   const token = tokenFor(base, tokenEnv, env);
   return async (method, path, body) => {
-    let response: Response;
-    try {
-      response = await send(new URL(`/api/v1${path}`, base), {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body ? { "content-type": "application/json" } : {}),
-        },
-        ...defined({ body: body ? JSON.stringify(body) : undefined }),
-      });
-    } catch {
-      return { error: `Can't reach Troupe at ${base}. Start it, or pass --url.` };
-    }
-    const value: unknown = await response.json().catch(() => null);
-    if (response.ok) return { value };
-    const parsed = Refusal.safeParse(value);
+    const reply = await sendRequest(send, { base, token, method, path, body });
+    if (!reply) return { error: `Can't reach Troupe at ${base}. Start it, or pass --url.` };
+    if (reply.ok) return { value: reply.value };
     return {
       error:
-        response.status === 401
+        reply.status === 401
           ? `Invalid token. Set ${tokenEnv ?? "TROUPE_API_TOKEN"} to one of the server's API tokens.`
-          : parsed.success
-            ? parsed.data.error.message
-            : `The server returned ${response.status}.`,
+          : reply.error,
     };
   };
+}
+
+/** Sends a request to the API of the server at `base`. Null if the server can't be reached; `error` describes a rejection. */
+export async function sendRequest(
+  send: ServerTerminal["send"],
+  { base, token, method, path, body, headers = {} }: ApiRequest,
+) {
+  let response: Response;
+  try {
+    response = await send(new URL(`/api/v1${path}`, base), {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+    });
+  } catch {
+    return null;
+  }
+  const { ok, status } = response;
+  const value: unknown = await response.json().catch(() => null);
+  const error = Refusal.safeParse(value).data?.error.message ?? `The server returned ${status}.`;
+  return { ok, status, value, error, etag: response.headers.get("etag") ?? "" };
+}
+
+interface ApiRequest {
+  base: string;
+  token: string;
+  method: "GET" | "POST" | "PUT";
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import { defined } from "@/server/domain/base/defined";
 import { listOf, recordOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
@@ -19,7 +18,7 @@ import { findingLine } from "../import-command";
 import { printableLine } from "../output/printable";
 import type { Stdio } from "../output/stdio";
 import { readWorkflowAt, UnusableError } from "../read-path";
-import { type ServerTerminal, tokenFor } from "../server-ask";
+import { type ServerTerminal, sendRequest, tokenFor } from "../server-ask";
 
 const DEPLOY_USAGE = `Publishes a workflow file on another Troupe server.
 
@@ -114,7 +113,6 @@ const Saved = z.object({
 });
 const Published = z.object({ number: z.int(), created: z.boolean() });
 const Named = z.array(z.object({ name: z.string() }));
-const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
 interface Local {
   name: string;
@@ -147,25 +145,11 @@ type Ask = (
 /** Sends requests to the other server. They throw UnusableError with its error message. */
 function newTarget(to: string, token: string, send: ServerTerminal["send"]): Ask {
   return async (method, path, body, headers = {}) => {
-    let response: Response;
-    try {
-      response = await send(new URL(`/api/v1${path}`, to), {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
-      });
-    } catch {
-      throw new UnusableError([`Can't reach Troupe at ${to}.`]);
-    }
-    const value: unknown = await response.json().catch(() => null);
-    if (response.ok) return { value, etag: response.headers.get("etag") ?? "" };
-    const why = Refusal.safeParse(value).data?.error.message ?? `The server returned ${response.status}.`;
+    const reply = await sendRequest(send, { base: to, token, method, path, body, headers });
+    if (!reply) throw new UnusableError([`Can't reach Troupe at ${to}.`]);
+    if (reply.ok) return reply;
     throw new UnusableError([
-      response.status === 401 ? "Invalid token. Name its variable with --token-env." : why,
+      reply.status === 401 ? "Invalid token. Name its variable with --token-env." : reply.error,
     ]);
   };
 }
